@@ -9,7 +9,7 @@
 #   mc::fuse3          libfuse 3                   mc::numa           libnuma
 #   mc::isal           ISA-L (crc32c)              mc::ibverbs        verbs    (only with MC_WITH_RDMA)
 #   mc::xxhash         xxHash, header only         mc::rdmacm         rdma-cm  (only with MC_WITH_RDMA)
-#   mc::thriftnb       Thrift's non-blocking server (libevent)
+#   mc::thriftnb       Thrift's non-blocking server; exists only when libevent-dev is installed, so don't ship on it
 #
 #   for tests only:  mc::gtest  mc::gtest_main (gtest and gmock)   mc::benchmark   mc::rapidcheck
 #
@@ -89,7 +89,14 @@ endif()
 _mc_from_cmake(glog glog libgoogle-glog-dev glog::glog)
 _mc_from_cmake(gflags gflags libgflags-dev gflags)
 _mc_from_pkgconfig(thrift thrift libthrift-dev)
-_mc_from_pkgconfig(thriftnb thrift-nb libthrift-dev)
+find_path(MC_INCLUDE_libevent event.h)
+mark_as_advanced(MC_INCLUDE_libevent)
+if(MC_INCLUDE_libevent)
+  _mc_from_pkgconfig(thriftnb thrift-nb libthrift-dev)
+  if(TARGET mc::thriftnb)
+    target_link_libraries(mc::thriftnb INTERFACE event)
+  endif()
+endif()
 _mc_from_cmake(absl absl libabsl-dev
                absl::flat_hash_map absl::flat_hash_set absl::node_hash_map absl::btree absl::inlined_vector absl::hash
                absl::strings absl::str_format absl::span absl::cleanup)

@@ -186,16 +186,24 @@ function(mc_test name)
   if(arg_SERIAL)
     list(APPEND properties RUN_SERIAL TRUE)
   endif()
-  # The list separator has to live through two evaluations: here and in the script that ctest reads.
-  string(REPLACE ";" "\\;" labels "${arg_LABELS}")
+  # Values of parametrised tests stay out of the names: they may be long, unprintable or differ from run to run.
   gtest_discover_tests(${name}
                        TEST_PREFIX "${name}/"
+                       TEST_LIST ${name}_TESTS
+                       NO_PRETTY_VALUES
                        DISCOVERY_MODE PRE_TEST
                        DISCOVERY_TIMEOUT 60
-                       PROPERTIES ${properties}
-                                  LABELS "${labels}"
-                                  ENVIRONMENT
-                                  "MC_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}\\;MC_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
+                       PROPERTIES ${properties})
+  # Properties that are lists don't survive gtest_discover_tests, so ctest sets them from a file of ours after discovery.
+  set(include "${CMAKE_CURRENT_BINARY_DIR}/${name}_properties.cmake")
+  file(CONFIGURE OUTPUT "${include}" @ONLY CONTENT
+[=[if(@name@_TESTS)
+  set_tests_properties(${@name@_TESTS} PROPERTIES
+    LABELS "@arg_LABELS@"
+    ENVIRONMENT "MC_BIN_DIR=@CMAKE_RUNTIME_OUTPUT_DIRECTORY@;MC_SOURCE_DIR=@PROJECT_SOURCE_DIR@")
+endif()
+]=])
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${include}")
 endfunction()
 
 function(mc_bench name)
