@@ -1,0 +1,42 @@
+// Request and reply over a pool of connections to one address: the part of the remote master that knows nothing of Thrift.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "master/api/wire_socket.h"
+#include "transfer/base/clock.h"
+#include "transfer/base/guarded.h"
+#include "transfer/base/status.h"
+#include "transfer/base/units.h"
+
+namespace mooncake {
+
+// Thread-safe. Opens as many connections as there are calls at one time, keeps at most `max_idle` of them.
+class RemoteChannel {
+ public:
+  RemoteChannel(HostPort address, size_t max_idle, const Clock& clock);
+
+  // Sends `frame` (four bytes of room in front) and gives the reply's bytes to `decode`, whose status is returned. When a connection
+  // from the pool turns out to be dead before any byte of the reply came, the frame is sent once more on a new
+  // one; master/api/README.md, "Redial", says why that is safe for every call.
+  // kRpcTimeout: deadline; the outcome is unknown. kRpcFail: no connection, a broken one, or a reply too long.
+  Status Exchange(MutableByteSpan frame, TimePoint deadline, const std::function<Status(ByteSpan)>& decode);
+
+  const HostPort& address() const { return address_; }
+  size_t idle_connections() const;
+
+ private:
+  using Idle = std::vector<std::unique_ptr<wire::FrameSocket>>;
+
+  std::unique_ptr<wire::FrameSocket> TakeIdle();
+  void Keep(std::unique_ptr<wire::FrameSocket> connection);
+
+  const HostPort address_;
+  const size_t max_idle_;
+  const Clock& clock_;
+  Guarded<Idle> idle_;
+};
+
+}  // namespace mooncake

@@ -1,0 +1,91 @@
+// Types of master/api/types.h to and from Thrift: the only place that sees both. Everything decoded is checked (ranges of
+// enumerations, lengths, counts), since it came from outside; what fails is a Status that names the field, never a crash.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "master/api/gen-cpp/common_types.h"
+#include "master/api/gen-cpp/master_types.h"
+#include "master/api/types.h"
+#include "master/api/wire_limits.h"
+#include "transfer/base/result.h"
+
+namespace mooncake::wire {
+
+// Decoding consumes its argument: strings are moved out.
+//
+// Codes of decoding: kInvalidKey for a key that is empty or too long, kInvalidParams for the rest.
+
+thriftgen::Status Encode(const Status& status);
+// Numbers that are no ErrorCode become kInternal, the number in the message.
+Status Decode(thriftgen::Status&& status);
+
+// Milliseconds that the caller still waits, at least 0 (expired), at most kMaxTimeout.
+int32_t EncodeTimeout(Duration left);
+Duration DecodeTimeout(int32_t timeout_ms);
+
+template <typename Id>
+thriftgen::Uuid EncodeUuid(const Id& id) {
+  thriftgen::Uuid out;
+  out.high = static_cast<int64_t>(id.high);
+  out.low = static_cast<int64_t>(id.low);
+  return out;
+}
+template <typename Id>
+Id DecodeUuid(const thriftgen::Uuid& in) {
+  return Id{static_cast<uint64_t>(in.high), static_cast<uint64_t>(in.low)};
+}
+
+// --- requests ------------------------------------------------------------------------------------
+
+thriftgen::ObjectName Encode(const ObjectName& name);
+thriftgen::ObjectAttributes Encode(const ObjectAttributes& attributes);
+thriftgen::PutStart Encode(const PutStartArgs& args);
+thriftgen::PutEnd Encode(const PutEndArgs& args);
+thriftgen::PutRevoke Encode(const PutRevokeArgs& args);
+thriftgen::LeaseRef Encode(const LeaseRef& lease);
+thriftgen::ListObjectsRequest Encode(const ListArgs& args);
+thriftgen::RemoveByRegexRequest Encode(const RemoveByRegexArgs& args);
+thriftgen::SegmentDescriptor Encode(const SegmentDescriptor& segment);
+
+Result<ObjectName> Decode(thriftgen::ObjectName&& in);
+Result<ObjectAttributes> Decode(thriftgen::ObjectAttributes&& in);
+Result<PutStartArgs> Decode(thriftgen::PutStart&& in);
+Result<PutEndArgs> Decode(thriftgen::PutEnd&& in);
+Result<PutRevokeArgs> Decode(thriftgen::PutRevoke&& in);
+Result<LeaseRef> Decode(thriftgen::LeaseRef&& in);
+Result<ListArgs> Decode(thriftgen::ListObjectsRequest&& in);
+Result<RemoveByRegexArgs> Decode(thriftgen::RemoveByRegexRequest&& in);
+Result<SegmentDescriptor> Decode(thriftgen::SegmentDescriptor&& in);
+
+// For the fields that a request carries by themselves.
+Status CheckTenant(const std::string& tenant);
+Status CheckLength(const char* what, size_t bytes, size_t limit);
+Status CheckCount(const char* what, size_t count, size_t limit);
+Result<uint32_t> DecodeLimit(const char* what, int32_t value, size_t limit);
+
+// --- replies: what the master says is checked just as strictly. Their `status` is the caller's to look at first. ---
+
+thriftgen::PingReply Encode(const PingReply& reply);
+thriftgen::PutStartResult Encode(const PutStartReply& reply);
+thriftgen::ReplicaList Encode(const ReplicaList& list);
+thriftgen::ObjectStat Encode(const ObjectStat& stat);
+thriftgen::ListObjectsReply Encode(const ListReply& reply);
+thriftgen::RemoveByRegexReply Encode(const RemoveByRegexReply& reply);
+thriftgen::SegmentInfo Encode(const SegmentInfo& info);
+thriftgen::ClientInfo Encode(const ClientInfo& info);
+thriftgen::ClusterStatus Encode(const ClusterStatus& status);
+
+Result<PingReply> Decode(thriftgen::PingReply&& in);
+Result<PutStartReply> Decode(thriftgen::PutStartResult&& in);
+Result<ReplicaList> Decode(thriftgen::ReplicaList&& in);
+Result<ObjectStat> Decode(thriftgen::ObjectStat&& in);
+Result<ListReply> Decode(thriftgen::ListObjectsReply&& in);
+Result<RemoveByRegexReply> Decode(thriftgen::RemoveByRegexReply&& in);
+Result<SegmentInfo> Decode(thriftgen::SegmentInfo&& in);
+Result<ClientInfo> Decode(thriftgen::ClientInfo&& in);
+Result<ClusterStatus> Decode(thriftgen::ClusterStatus&& in);
+
+}  // namespace mooncake::wire
