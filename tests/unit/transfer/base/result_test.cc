@@ -46,7 +46,9 @@ TEST(Result, CarriesMoveOnlyValues) {
   EXPECT_EQ(*taken, 5);
 }
 
-TEST(ResultDeathTest, ValueOfAnErrorNamesTheError) { EXPECT_DEATH((void)Half(3).value(), "3 is odd"); }
+TEST(ResultDeathTest, ValueOfAnErrorNamesTheError) {
+  EXPECT_DEATH((void)Half(3).value(), "3 is odd");
+}
 
 }  // namespace
 }  // namespace mooncake

@@ -11,8 +11,8 @@ namespace {
 // seed would no longer repeat what it found.
 TEST(Rng, IsTheSameForEver) {
   Rng rng(42);
-  constexpr std::array<uint64_t, 4> kExpected = {0x15780b2e0c2ec716, 0x6104d9866d113a7e, 0xae17533239e499a1,
-                                                 0xecb8ad4703b360a1};
+  constexpr std::array<uint64_t, 4> kExpected = {0x15780b2e0c2ec716, 0x6104d9866d113a7e,
+                                                 0xae17533239e499a1, 0xecb8ad4703b360a1};
   for (uint64_t expected : kExpected) EXPECT_EQ(rng.Next(), expected);
 }
 

@@ -17,13 +17,20 @@ std::string Hex(ByteSpan bytes) {
   return text;
 }
 
-constexpr Seal kSeal{.put_id = PutId{0x1122334455667788}, .length = 4097, .has_crc = true, .data_crc = 0xe3069283};
+constexpr Seal kSeal{
+    .put_id = PutId{0x1122334455667788}, .length = 4097, .has_crc = true, .data_crc = 0xe3069283};
 
 // The format of transfer/base/README.md: memory of running nodes and files hold these bytes.
 TEST(Seal, GoldenBytes) {
+  // Magic, version, flags, put id, length, data CRC, superseded and padding, CRC of the seal.
   const std::string expected =
-      "4d43534c" "0100" "0100" "8877665544332211" "0110000000000000" "839206e3" "00000000"
-      "0000000000000000000000000000000000000000000000000000000000" "000000" "@CRC@";
+      "4d43534c"
+      "0100"
+      "0100"
+      "8877665544332211"
+      "0110000000000000"
+      "839206e3" +
+      std::string(64, '0') + "2cb0ad9a";
   EXPECT_EQ(Hex(EncodeSeal(kSeal)), expected);
 }
 

@@ -14,7 +14,8 @@ TEST(Status, OkIsEmpty) {
 }
 
 TEST(Status, SaysNameNumberAndMessage) {
-  EXPECT_EQ(Status(ErrorCode::kObjectNotFound, "key 'a'").ToString(), "OBJECT_NOT_FOUND (-704): key 'a'");
+  EXPECT_EQ(Status(ErrorCode::kObjectNotFound, "key 'a'").ToString(),
+            "OBJECT_NOT_FOUND (-704): key 'a'");
   EXPECT_EQ(Status(ErrorCode::kRpcFail, "").ToString(), "RPC_FAIL (-900)");
 }
 

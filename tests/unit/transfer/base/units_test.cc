@@ -9,8 +9,16 @@ TEST(ParseSize, TakesWhatPeopleWrite) {
   const struct {
     const char* text;
     uint64_t bytes;
-  } cases[] = {{"0", 0},         {"4096", 4096},       {"64KiB", 64 * kKiB}, {"64 kb", 64 * kKiB}, {"1.5GiB", 3 * kGiB / 2},
-               {"2g", 2 * kGiB}, {" 1 TiB ", kTiB},    {"10B", 10},          {"1M", kMiB},         {"0.5k", 512}};
+  } cases[] = {{"0", 0},
+               {"4096", 4096},
+               {"64KiB", 64 * kKiB},
+               {"64 kb", 64 * kKiB},
+               {"1.5GiB", 3 * kGiB / 2},
+               {"2g", 2 * kGiB},
+               {" 1 TiB ", kTiB},
+               {"10B", 10},
+               {"1M", kMiB},
+               {"0.5k", 512}};
   for (const auto& c : cases) {
     const Result<uint64_t> size = ParseSize(c.text);
     ASSERT_TRUE(size.ok()) << c.text << ": " << size.message();
@@ -19,8 +27,8 @@ TEST(ParseSize, TakesWhatPeopleWrite) {
 }
 
 TEST(ParseSize, RefusesTheRest) {
-  for (const char* text : {"", " ", "-1", "+1", "abc", "1x", "1kk", "1 KiBs", "80%", "1e9", "inf", "nan", "9e99", "16EiB",
-                           "99999999999999999999", "0x10"}) {
+  for (const char* text : {"", " ", "-1", "+1", "abc", "1x", "1kk", "1 KiBs", "80%", "1e9", "inf",
+                           "nan", "9e99", "16EiB", "99999999999999999999", "0x10"}) {
     EXPECT_EQ(ParseSize(text).code(), ErrorCode::kInvalidParams) << text;
   }
 }
@@ -61,7 +69,8 @@ TEST(ParseHostPort, TakesNamesAndBothFamilies) {
 }
 
 TEST(ParseHostPort, RefusesTheRest) {
-  for (const char* text : {"", "h", "h:", ":80", "h:0", "h:65536", "h:-1", "h:8x", "::1:80", "[::1]", "[]:80", "[::1:80", "h: 80"}) {
+  for (const char* text : {"", "h", "h:", ":80", "h:0", "h:65536", "h:-1", "h:8x", "::1:80",
+                           "[::1]", "[]:80", "[::1:80", "h: 80"}) {
     EXPECT_EQ(ParseHostPort(text).code(), ErrorCode::kInvalidParams) << text;
   }
 }
@@ -71,10 +80,10 @@ TEST(EscapeForDisplay, KeepsPrintableTextAndEscapesTheRest) {
   EXPECT_EQ(EscapeForDisplay("a\nb"), "a\\x0ab");
   EXPECT_EQ(EscapeForDisplay("a\\b"), "a\\\\b");
   EXPECT_EQ(EscapeForDisplay(std::string_view("\0\x1b[2J\x7f", 6)), "\\x00\\x1b[2J\\x7f");
-  EXPECT_EQ(EscapeForDisplay("\xff\xc0\x80"), "\\xff\\xc0\\x80");          // not UTF-8
-  EXPECT_EQ(EscapeForDisplay("\xed\xa0\x80"), "\\xed\\xa0\\x80");          // a surrogate
-  EXPECT_EQ(EscapeForDisplay("\xc2\x85"), "\\xc2\\x85");                    // a C1 control
-  EXPECT_EQ(EscapeForDisplay("\xe6\xbc"), "\\xe6\\xbc");                    // cut off
+  EXPECT_EQ(EscapeForDisplay("\xff\xc0\x80"), "\\xff\\xc0\\x80");  // not UTF-8
+  EXPECT_EQ(EscapeForDisplay("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // a surrogate
+  EXPECT_EQ(EscapeForDisplay("\xc2\x85"), "\\xc2\\x85");           // a C1 control
+  EXPECT_EQ(EscapeForDisplay("\xe6\xbc"), "\\xe6\\xbc");           // cut off
 }
 
 }  // namespace
