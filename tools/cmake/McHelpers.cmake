@@ -27,7 +27,7 @@
 #           #include "master/api/gen-cpp/MasterService.h"     and     #include "master/api/gen-cpp/master_types.h"
 #       work in whoever links NAME. IDL files include each other by path from the repository root
 #       (include "master/api/idl/common.thrift") or from beside them (include "common.thrift").
-#       Compiled once, as one source, without our warnings.
+#       Compiled once, as one source, without our warnings. The target mc_generated generates all and compiles nothing.
 #
 #   mc_bench(NAME SOURCES ... [DEPS ...] [ARGS ...] [TIMEOUT seconds])
 #       Google Benchmark program build/bench/NAME; also a ctest (label bench) with a tiny run, MC_BENCH_TINY=1 in the
@@ -49,6 +49,7 @@ set(MC_GEN_DIR "${CMAKE_BINARY_DIR}/gen")
 set(MC_HELPERS_DIR "${CMAKE_CURRENT_LIST_DIR}")
 
 add_custom_target(programs)
+add_custom_target(mc_generated)
 add_custom_target(mc_sanitizer_tests)
 add_custom_target(mc_stress_tests)
 
@@ -318,6 +319,9 @@ function(mc_thrift_library name)
   list(FILTER sources EXCLUDE REGEX "\\.h$")
   set_source_files_properties(${sources} PROPERTIES HEADER_FILE_ONLY TRUE)
   add_library(${name} STATIC "${unity}" ${generated})
+  add_custom_target(${name}_generated DEPENDS ${generated})
+  add_dependencies(${name} ${name}_generated)
+  add_dependencies(mc_generated ${name}_generated)
   target_compile_options(${name} PRIVATE -w)
   target_compile_features(${name} PUBLIC cxx_std_20)
   # The generated files include their neighbours by bare name.

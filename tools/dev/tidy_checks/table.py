@@ -1,0 +1,70 @@
+"""Who may include whom. This is the one table; README.md of tools/dev tells how to read and change it.
+
+A file belongs to the longest prefix that it starts with. It may include files of its own prefix and files that start with one of
+the prefixes listed beside it. Lowest rows first.
+"""
+
+BASE = 'transfer/base/'
+TYPES = 'master/api/types.h'
+TRANSPORT_PORT = 'transfer/transport/transport.h'
+# Knows the adapters; for those who put a whole program together.
+TRANSPORT_FACTORY = 'transfer/transport/transport_factory.h'
+CLIENT = ('client/store_client.h', 'client/core/', 'client/cache/')
+
+MAY_INCLUDE = {
+    # row 0
+    'transfer/base/': (),
+    'master/api/types': (BASE,),
+    # row 1: the three pure cores
+    'master/core/': (BASE, TYPES),
+    'storenode/core/': (BASE, TYPES),
+    'client/core/': (BASE, TYPES),
+    # row 2
+    'transfer/coord/': (BASE,),
+    'transfer/transport/transport.h': (BASE,),
+    'transfer/transport/memcpy/': (BASE, TRANSPORT_PORT),
+    'transfer/transport/shm/': (BASE, TRANSPORT_PORT),
+    'transfer/transport/tcp/': (BASE, TRANSPORT_PORT),
+    'transfer/transport/rdma/': (BASE, TRANSPORT_PORT),
+    'transfer/transport/': (BASE, 'transfer/transport/'),
+    'storenode/memory/': (BASE,),
+    'storenode/storage/': (BASE,),
+    'storenode/api/': (BASE, TYPES),
+    # row 3
+    'transfer/engine/': (BASE, 'transfer/coord/', TRANSPORT_PORT),
+    'master/api/': (BASE, 'transfer/coord/', TYPES),
+    'master/ha/': (BASE, 'transfer/coord/', 'master/core/', TYPES),
+    # row 4
+    'master/server/': (BASE, 'transfer/coord/', 'master/api/', 'master/ha/', 'master/core/'),
+    'storenode/node/': (BASE, 'transfer/coord/', 'transfer/engine/', TRANSPORT_PORT, 'master/api/', 'storenode/api/',
+                        'storenode/storage/', 'storenode/memory/', 'storenode/core/'),
+    'storenode/node/storenode_main.cc': ('transfer/', 'master/api/', 'storenode/'),
+    'client/': (BASE, 'transfer/coord/', 'transfer/engine/', TRANSPORT_PORT, TRANSPORT_FACTORY, 'master/api/',
+                'storenode/api/', 'client/core/', 'client/cache/'),
+    'client/cache/': (BASE,),
+    'client/dummy/': (BASE, TRANSPORT_PORT, TYPES) + CLIENT,
+    'client/capi/': (BASE, TYPES) + CLIENT,
+    'client/examples/': (BASE, TYPES, 'client/store_client.h'),
+    # row 5
+    'client/embedded/': (BASE, 'transfer/coord/', 'transfer/engine/', TRANSPORT_PORT, TRANSPORT_FACTORY, 'master/api/',
+                         'master/server/', 'storenode/node/', 'storenode/api/', 'client/'),
+    'fuse/fs/': (BASE, TYPES, 'client/store_client.h'),
+    'fuse/ops/': (BASE, TYPES, 'fuse/fs/', 'client/store_client.h'),
+    'fuse/': (BASE, TYPES, TRANSPORT_PORT, TRANSPORT_FACTORY, 'fuse/', 'client/store_client.h', 'client/embedded/'),
+    # rows 6 and 7
+    'tools/': ('transfer/', 'master/', 'storenode/', 'client/', 'fuse/', 'tools/'),
+    'tests/': ('transfer/', 'master/', 'storenode/', 'client/', 'fuse/', 'tools/', 'tests/'),
+}
+
+# Third-party header (regular expression on what stands between the brackets or quotes) -> prefixes of the files that may
+# include it. tests/ may include anything.
+THIRD_PARTY = (
+    ('verbs', r'infiniband/|rdma/', ('transfer/transport/rdma/',)),
+    ('libfuse', r'fuse|fuse3/', ('fuse/ops/', 'fuse/session', 'fuse/fuse_main')),
+    ('Thrift', r'thrift/|.*gen-cpp/',
+     ('master/api/wire', 'master/api/remote_', 'master/server/', 'storenode/api/wire', 'storenode/api/remote_',
+      'storenode/node/thrift_')),
+    ('RocksDB', r'rocksdb/', ('storenode/storage/rocksdb_backend',)),
+    ('civetweb', r'civetweb\.h|CivetServer\.h', ('master/server/admin_http', 'storenode/node/admin_http')),
+    ('gflags', r'gflags/', ('transfer/base/config', 'master/server/', 'storenode/node/', 'fuse/', 'tools/')),
+)
