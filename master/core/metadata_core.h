@@ -1,6 +1,9 @@
-// The whole metadata service as one pure, single-threaded object: state and operations, with time passed in. The shell
-// (master/server), the simulator and the property tests drive it. No locks, clocks, I/O or logging in here.
-// See README.md for the state machines.
+// The whole metadata service as a value: state, and one function per operation. It reads no clock, takes no
+// lock and does no I/O; its owner passes the time in and calls Tick. Driven by master/server (under its lock),
+// by the simulator and by tests.
+//
+// What each operation promises stands in master/api/master_api.h. Here: single-item forms. `now` must never go
+// back. Equal seeds, options and calls give equal answers.
 #pragma once
 
 #include <cstdint>
@@ -8,114 +11,101 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "master/api/types.h"
+#include "master/core/counters.h"
 #include "master/core/options.h"
+#include "master/core/walks.h"
 #include "transfer/base/result.h"
 
 namespace mooncake::core {
 
-class State;     // state.h
-class KeyFilter;  // key_filter.h: a compiled pattern
+struct State;
 
-// A walk over the keys of a tenant in byte order, in slices: hand it to Step... until `done`. Keys that appear or vanish
-// between two slices may be seen or not; those that stay are seen once.
-struct RegexRemoval {
-  RemoveByRegexArgs args;
-  std::shared_ptr<const KeyFilter> filter;
-  std::string cursor;  // the last key looked at
-  bool started = false;
-  bool done = false;
-  RemoveByRegexReply reply;
-};
-struct RegexQuery {
-  std::string tenant;
-  uint32_t limit = 0;
-  std::shared_ptr<const KeyFilter> filter;
-  std::string cursor;
-  bool started = false;
-  bool done = false;
-  std::vector<std::pair<std::string, ReplicaList>> reply;
-};
-struct RemoveAllWalk {
-  std::string tenant;  // "" = all
-  bool force = false;
-  std::string cursor;
-  std::string cursor_tenant;
-  bool started = false;
-  bool done = false;
-  uint64_t removed = 0;
+struct TickResult {
+  bool more = false;         // the budget ran out: call again soon, after letting others in
+  TimePoint next = kNever;   // otherwise: nothing will be due before this time
 };
 
-struct TickReport {
-  bool more = false;  // the budget ran out: call again soon
-};
-
-struct Counters {
-  uint64_t evicted_objects = 0;
-  uint64_t evicted_bytes = 0;
-  uint64_t allocation_failures = 0;
-  uint64_t partial_allocations = 0;  // fewer replicas than asked for
-  uint64_t preempted_puts = 0;
-  uint64_t released_puts = 0;        // given back after the release timeout
-  uint64_t expired_clients = 0;
-};
-
-// Not thread-safe. `now` must never go back between calls. Errors as in master/api/master_api.h.
 class MetadataCore {
  public:
-  // `options` must be valid. `term` makes put ids; `seed` feeds placement.
+  // `options` must pass Validate(). `term` goes into the high bits of put ids and into Ping replies.
   MetadataCore(const CoreOptions& options, Term term, uint64_t seed);
   ~MetadataCore();
-  MetadataCore(MetadataCore&&) noexcept;
-  MetadataCore& operator=(MetadataCore&&) noexcept;
+  MetadataCore(const MetadataCore&) = delete;
+  MetadataCore& operator=(const MetadataCore&) = delete;
 
-  PingReply Ping(const ClientId& client, const std::string& address, TimePoint now);
+  const CoreOptions& options() const;
 
-  Result<PutStartReply> PutStart(const PutStartArgs& args, TimePoint now);
-  Status PutEnd(const PutEndArgs& args, TimePoint now, WallTime wall);
-  Status PutRevoke(const PutRevokeArgs& args, TimePoint now);
+  // --- session ---
+  Result<PingReply> Ping(TimePoint now, const ClientId& client, const std::string& address);
 
-  Result<ReplicaList> GetReplicaList(const ObjectName& name, TimePoint now);
-  Result<Duration> RenewLease(const LeaseRef& lease, TimePoint now);
-  Result<bool> ExistKey(const ObjectName& name, bool grant_lease, TimePoint now);
-  Result<ObjectStat> Stat(const ObjectName& name, TimePoint now) const;
-  Status Remove(const ObjectName& name, bool force, TimePoint now);
-  Status Rename(const ObjectName& from, const ObjectName& to, bool no_replace, TimePoint now);
-  // One step, however many keys: the caller should bound the prefix's size by policy if that matters.
-  Result<uint64_t> RenamePrefix(const std::string& tenant, const std::string& from_prefix,
-                                const std::string& to_prefix, TimePoint now);
-  Status SetAttributes(const ObjectName& name, PutId version, const ObjectAttributes& attributes, TimePoint now);
-  Result<ListReply> ListObjects(const ListArgs& args, TimePoint now) const;
+  // --- object life ---
+  // prefer_same_node is for whoever unpacks a batch: it puts the first key's segments into the
+  // preferred_segments of the others (SegmentNames below).
+  Result<PutStartReply> PutStart(TimePoint now, const PutStartArgs& args);
+  // `wall_ms`: milliseconds since 1970, becomes created_ms.
+  Status PutEnd(TimePoint now, int64_t wall_ms, const PutEndArgs& args);
+  Status PutRevoke(TimePoint now, const PutRevokeArgs& args);
+  Result<ReplicaList> GetReplicaList(TimePoint now, const ObjectName& name);
+  Result<Duration> RenewLease(TimePoint now, const LeaseRef& lease);
+  Result<bool> ExistKey(TimePoint now, const ObjectName& name, bool grant_lease);
+  Result<ObjectStat> Stat(TimePoint now, const ObjectName& name) const;
+  Status Remove(TimePoint now, const ObjectName& name, bool force);
+  Status Rename(TimePoint now, const ObjectName& from, const ObjectName& to, bool no_replace);
+  Status SetAttributes(TimePoint now, const ObjectName& name, PutId version, const ObjectAttributes& attributes);
 
-  Result<RegexRemoval> BeginRemoveByRegex(const RemoveByRegexArgs& args) const;
-  void StepRemoveByRegex(RegexRemoval& walk, size_t max_keys, TimePoint now);
-  Result<RegexQuery> BeginGetReplicaListByRegex(const std::string& tenant, const std::string& pattern,
-                                                uint32_t limit) const;
-  void StepGetReplicaListByRegex(RegexQuery& walk, size_t max_keys, TimePoint now);
-  Result<RemoveAllWalk> BeginRemoveAll(const std::string& tenant, bool force) const;
-  void StepRemoveAll(RemoveAllWalk& walk, size_t max_keys, TimePoint now);
+  // --- many keys, in steps: Start, then Step until it returns true (done) ---
+  // Each step visits about `max_keys` keys. The forms without steps do all of it at once.
+  Result<RemoveByRegexWalk> StartRemoveByRegex(const RemoveByRegexArgs& args) const;
+  bool Step(TimePoint now, RemoveByRegexWalk& walk, uint32_t max_keys);
+  Result<RemoveByRegexReply> RemoveByRegex(TimePoint now, const RemoveByRegexArgs& args);
 
-  Status MountSegment(const ClientId& client, const SegmentDescriptor& segment, TimePoint now);
-  Status ReMountSegments(const ClientId& client, std::span<const SegmentDescriptor> segments, TimePoint now);
-  Status UnmountSegment(const ClientId& client, const SegmentId& id, TimePoint now);
+  Result<RemoveAllWalk> StartRemoveAll(const std::string& tenant, bool force) const;
+  bool Step(TimePoint now, RemoveAllWalk& walk, uint32_t max_keys);
+  Result<uint64_t> RemoveAll(TimePoint now, const std::string& tenant, bool force);
+
+  Result<ReplicaListByRegexWalk> StartGetReplicaListByRegex(const std::string& tenant, const std::string& pattern,
+                                                            uint32_t limit) const;
+  bool Step(TimePoint now, ReplicaListByRegexWalk& walk, uint32_t max_keys);
+
+  Result<ListWalk> StartListObjects(const ListArgs& args) const;
+  bool Step(TimePoint now, ListWalk& walk, uint32_t max_keys);
+  Result<ListReply> ListObjects(TimePoint now, const ListArgs& args);
+
+  // The checks and the change of names happen in Start; steps only tidy up. A walk that is abandoned is
+  // finished by Tick.
+  Result<RenamePrefixWalk> StartRenamePrefix(TimePoint now, const std::string& tenant,
+                                             const std::string& from_prefix, const std::string& to_prefix);
+  bool Step(TimePoint now, RenamePrefixWalk& walk, uint32_t max_keys);
+  Result<uint64_t> RenamePrefix(TimePoint now, const std::string& tenant, const std::string& from_prefix,
+                                const std::string& to_prefix);
+
+  // --- segments and clients ---
+  Status MountSegment(TimePoint now, const ClientId& client, const SegmentDescriptor& segment);
+  Status ReMountSegments(TimePoint now, const ClientId& client, std::span<const SegmentDescriptor> segments);
+  Status UnmountSegment(TimePoint now, const ClientId& client, const SegmentId& id);
+  // Sorted by name. Empty `ids`: all.
   std::vector<SegmentInfo> GetSegments(std::span<const SegmentId> ids) const;
-  std::vector<ClientInfo> GetClients(TimePoint now) const;
-  // `version` and `uptime` are the shell's to fill in.
+  std::vector<ClientInfo> GetClients(TimePoint now) const;  // sorted by address, then id
+  // Names of the segments that hold these replicas, each once, in order of appearance.
+  std::vector<std::string> SegmentNames(std::span<const ReplicaDescriptor> replicas) const;
+  // `version` and `uptime` are the caller's to fill.
   ClusterStatus GetStatus() const;
-  const Counters& counters() const;
 
-  // Background work, about `budget` objects' worth: timers that are due, clean-up of dead segments, eviction above the
-  // watermark. Cheap when there is nothing to do; call it every 10 ms or so.
-  TickReport Tick(TimePoint now, size_t budget);
+  // --- background ---
+  // At most about `budget` items (puts, versions, clients, replicas) of what is due: expired writes, discarded
+  // space, detached versions, soft pins, clients, replicas on dead segments, watermark eviction.
+  TickResult Tick(TimePoint now, uint32_t budget);
+  // Evicts the coldest objects until `bytes` are free or nothing evictable is left; at most `limit` objects.
+  // Returns the bytes freed.
+  uint64_t Evict(TimePoint now, uint64_t bytes, uint32_t limit);
 
-  // The first broken invariant in words, or nothing. Walks everything: for tests, the simulator and tools.
-  std::optional<std::string> CheckInvariants() const;
+  Counters GetCounters() const;
 
-  // Bytes of memory held per kind of thing, for the memory bench: everything but the keys' own bytes.
-  uint64_t ApproximateMemory() const;
+  // The first broken invariant in words; nullopt when all hold. Walks everything.
+  std::optional<std::string> CheckInvariants(TimePoint now) const;
 
  private:
   std::unique_ptr<State> state_;

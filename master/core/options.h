@@ -1,44 +1,56 @@
-// What the core may be told about policy. Filled once by the shell, validated once.
+// What an operator may choose about the metadata core. Filled once by the owner (flags, file, test),
+// checked by Validate(), constant afterwards.
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <optional>
+#include <string_view>
 
-#include "master/api/types.h"
 #include "transfer/base/status.h"
 #include "transfer/base/time.h"
 
 namespace mooncake::core {
 
-enum class PlacementKind : uint8_t { kRandom, kFreeRatioFirst, kLocalFirst };
+// Names for the flag `allocation_strategy`; see placement/placement_policy.h for what each does.
+enum class AllocationStrategy : uint8_t { kRandom, kFreeRatioFirst, kSsdFreeRatioFirst, kLocalFirst, kCxl };
+
+// "random", "free_ratio_first", "ssd_free_ratio_first", "local_first", "cxl"; nullopt for anything else.
+std::optional<AllocationStrategy> ParseAllocationStrategy(std::string_view name);
+std::string_view AllocationStrategyName(AllocationStrategy strategy);
 
 struct CoreOptions {
-  Duration lease_ttl = Millis(10000);
-  Duration soft_pin_ttl = Seconds(1800);
-  Duration max_soft_pin_ttl = Seconds(86400);
+  // Read leases (flag default_kv_lease_ttl).
+  Duration lease_ttl = Seconds(10);
+  // Soft pins: used when a kEnable request names no ttl, and the largest that a request may name.
+  Duration soft_pin_ttl = Seconds(30 * 60);
+  Duration soft_pin_max_ttl = Seconds(24 * 3600);
+  // May eviction take soft-pinned objects when nothing else is left?
   bool allow_evict_soft_pinned = true;
-  // Eviction starts above `eviction_high_watermark` of the bytes (all segments together, or one of them) and
-  // goes on until `eviction_ratio` below it. Both in thousandths; 1000 = only when an allocation fails.
-  uint32_t eviction_high_watermark_permille = 900;
-  uint32_t eviction_ratio_permille = 50;
-  Duration put_discard_timeout = Seconds(30);   // age after which another PutStart may preempt a write
-  Duration put_release_timeout = Seconds(600);  // age after which its space is given back
+  // Eviction starts when used/capacity exceeds the watermark (over all segments, or of one segment) and goes
+  // on until it is `eviction_ratio` below it. A watermark of 1.0: only when a PutStart finds no room.
+  double eviction_ratio = 0.05;
+  double eviction_high_watermark = 0.90;
+  double segment_high_watermark = 0.95;
+  // Objects that one PutStart may evict inline before it retries, and gives up.
+  uint32_t inline_eviction_limit = 1024;
+  // A write in progress may be preempted by another kCreate after this age ...
+  Duration put_start_discard_timeout = Seconds(30);
+  // ... and its space is free again, whatever happened to its writer, after this one.
+  Duration put_start_release_timeout = Seconds(600);
+  // A client that does not ping for so long is gone, and its segments with it.
   Duration client_ttl = Seconds(10);
-  PlacementKind placement = PlacementKind::kRandom;
-  uint32_t max_extents_per_replica = 64;        // how far an object may be split when no hole is large enough
-  uint64_t min_split_bytes = uint64_t{1} << 20;  // never into pieces smaller than this
+  AllocationStrategy allocation_strategy = AllocationStrategy::kRandom;
+  // Parts of the object table; growth of one part is the longest pause that the table causes.
+  uint32_t table_parts = 1024;
+  // An object that fits no hole is split, but not into pieces smaller than this (the last one excepted).
+  uint64_t min_slice_bytes = 1 << 20;
 
-  // kInvalidParams with the option's name and both values.
+  // kInvalidParams naming the first option that makes no sense, and why.
   Status Validate() const;
-
-  // How long after PutStart nodes accept writes of that put: the release timeout less a margin for a write
-  // that was admitted just before (at most 20 s at the node) and for clock estimates.
-  Duration WriteGrant() const {
-    return put_release_timeout >= Seconds(60) ? put_release_timeout - Seconds(30) : put_release_timeout / 2;
-  }
 };
 
-// "random", "free_ratio_first", "local_first"; kInvalidParams names the choices.
-Status ParsePlacement(const std::string& text, PlacementKind& out);
+// How long a writer may write after PutStart: the release timeout less a margin for transfers already
+// admitted by a node. Decision 2 of the design.
+Duration WriteGrantOf(const CoreOptions& options);
 
 }  // namespace mooncake::core
