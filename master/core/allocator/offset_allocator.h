@@ -1,0 +1,85 @@
+// Hands out byte ranges of a segment: O(1) allocate and free, neighbours coalesce at once.
+//
+// Free blocks hang in bins by size (32 steps an octave, in units of 64 bytes); a two-level bitmap finds the next bin that
+// is not empty. A request looks at a few blocks of its own bin first (an equal-size workload finds its exact hole there,
+// so sizes need no rounding beyond 64 bytes), then takes the smallest larger bin. README.md, "Allocator".
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace mooncake::core {
+
+// Not thread-safe.
+class OffsetAllocator {
+ public:
+  static constexpr uint64_t kUnit = 64;
+
+  struct Block {
+    uint64_t offset = 0;  // bytes, a multiple of kUnit
+    uint32_t handle = 0;  // for Free
+  };
+
+  // Manages [0, size) rounded down to a multiple of kUnit; at most 2^46 bytes.
+  explicit OffsetAllocator(uint64_t size);
+
+  // `bytes` > 0 is rounded up to kUnit. Nothing when no hole is found.
+  std::optional<Block> Allocate(uint64_t bytes);
+  // `handle` must be live.
+  void Free(uint32_t handle);
+
+  uint64_t capacity() const { return capacity_units_ * kUnit; }
+  uint64_t used_bytes() const { return used_units_ * kUnit; }
+  uint64_t free_bytes() const { return capacity() - used_bytes(); }
+  uint64_t live_blocks() const { return live_blocks_; }
+  // Exact unless more than 256 blocks share the topmost bin; then a lower bound within 1/32.
+  uint64_t LargestFree() const;
+  uint64_t BlockBytes(uint32_t handle) const { return nodes_[handle].size * kUnit; }
+  uint64_t MemoryBytes() const { return nodes_.capacity() * sizeof(Node) + sizeof(*this); }
+
+  // For CheckInvariants: blocks in address order, live and free, covering everything without a gap.
+  struct Range {
+    uint64_t offset;
+    uint64_t bytes;
+    bool used;
+    uint32_t handle;
+  };
+  std::vector<Range> Ranges() const;
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr uint32_t kMantissaBits = 5;
+  static constexpr uint32_t kSteps = 1u << kMantissaBits;
+  static constexpr uint32_t kBins = kSteps * 38;  // sizes up to 2^42 units
+  static constexpr uint32_t kWords = (kBins + 63) / 64;
+  static_assert(kWords <= 64, "one top word");
+
+  struct Node {
+    uint64_t offset;  // units
+    uint64_t size : 63;
+    uint64_t used : 1;
+    uint32_t before, after;         // neighbours by address
+    uint32_t bin_prev, bin_next;    // free: in its bin; unused nodes: bin_next chains the pool
+  };
+
+  static uint32_t BinOf(uint64_t units);
+  uint32_t NewNode();
+  void PushFree(uint32_t node);
+  void PopFree(uint32_t node);
+  uint32_t FindFree(uint64_t units) const;
+  void Merge(uint32_t left, uint32_t right);
+
+  uint64_t capacity_units_ = 0;
+  uint64_t used_units_ = 0;
+  uint64_t live_blocks_ = 0;
+  uint32_t first_ = kNone;
+  uint32_t pool_ = kNone;
+  uint64_t top_ = 0;
+  std::array<uint64_t, kWords> words_{};
+  std::array<uint32_t, kBins> heads_;
+  std::vector<Node> nodes_;
+};
+
+}  // namespace mooncake::core
