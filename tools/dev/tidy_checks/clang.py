@@ -64,7 +64,9 @@ def _ninja_escape(text):
 
 def write_ninja(root, commands):
     """Writes a ninja file with one edge per command; its outputs are stamps."""
+    # A builddir of its own: ninja keeps its log there, and the preset's own build has the usual one.
     lines = ['ninja_required_version = 1.5',
+             'builddir = parsed',
              'rule parse',
              '  command = cd $folder && $compiler -MD -MF $out.d -MT $out && touch $out',
              '  depfile = $out.d',

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# From nothing to a working folder: installs what is needed, builds, and mounts an embedded store. May be repeated.
+#   tools/quickstart.sh DIR [SIZE]      SIZE of the store, like 4GiB; without it, what mount.mooncake takes by itself
+set -euo pipefail
+
+if [[ $# -lt 1 || $# -gt 2 || $1 == -* ]]; then
+  sed -n '2,3s/^# //p' "$0" >&2
+  exit 2
+fi
+dir=$(realpath -sm -- "$1")
+size=${2:-}
+root=$(dirname "$(dirname "$(readlink -f "$0")")")
+bin=$root/build/bin
+
+fail() {
+  echo "quickstart: $1" >&2
+  exit 1
+}
+
+# The kind of file system mounted exactly at DIR; empty when none is. Reads a table only, so a dead mount can't block it.
+mounted() {
+  findmnt -n -o FSTYPE --mountpoint "$dir" | tail -n 1
+}
+
+answers() {
+  timeout -s KILL 5 stat -f -- "$dir" >/dev/null 2>&1
+}
+
+next_steps() {
+  cat <<END
+
+Mooncake is mounted at $dir. Try:
+    cp -r /usr/share/common-licenses $dir/licenses && ls -la $dir/licenses
+    diff -r /usr/share/common-licenses $dir/licenses && echo same bytes
+    df -h $dir
+    $bin/mooncake-admin --help
+Stop it, and forget what is in it:
+    umount $dir
+END
+}
+
+kind=$(mounted)
+if [[ -n $kind ]]; then
+  [[ $kind == fuse.mooncake || $kind == fuse ]] || fail "$dir is a mount of kind $kind; choose another folder."
+  if answers; then
+    echo "quickstart: $dir is already mounted and answers."
+    next_steps
+    exit 0
+  fi
+  echo "quickstart: cleaning up a dead mount at $dir"
+  umount -l -- "$dir" || fail "the dead mount at $dir could not be removed; run as root: umount -l $dir"
+fi
+
+"$root/tools/dev/setup" build
+
+echo "quickstart: building (some minutes the first time, seconds later)"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+configure=(cmake --preset release)
+if ! grep -qs '^MC_BUILD_TESTS:BOOL=ON$' "$root/build/CMakeCache.txt"; then
+  # The test libraries need not be there; tools/test.sh turns tests on.
+  configure+=(-D MC_BUILD_TESTS=OFF)
+fi
+(cd "$root" && "${configure[@]}" && cmake --build --preset programs) >"$log" 2>&1 || {
+  tail -n 60 "$log" >&2
+  fail "the build failed; its last lines are above."
+}
+
+mkdir -p -- "$dir"
+[[ -z $(ls -A -- "$dir") ]] || fail "$dir is not empty, and a mount would hide what is in it; choose another folder."
+[[ -c /dev/fuse ]] || modprobe fuse 2>/dev/null || true
+[[ -c /dev/fuse ]] || fail "there is no /dev/fuse: load the kernel module fuse, or give the container the device."
+
+options=()
+[[ -z $size ]] || options=(-o "size=$size")
+# It goes to the background by itself once the mount answers, and says in one line why it could not.
+"$bin/mount.mooncake" "$dir" "${options[@]}" || fail "mount.mooncake failed; its reason is above."
+for ((i = 0; i < 100; i++)); do
+  if [[ -n $(mounted) ]] && answers; then
+    next_steps
+    exit 0
+  fi
+  sleep 0.1
+done
+fail "the mount at $dir does not answer; look at the log of mount.mooncake, then umount -l $dir"
