@@ -19,7 +19,7 @@ fail() {
 
 # The kind of file system mounted exactly at DIR; empty when none is. Reads a table only, so a dead mount can't block it.
 mounted() {
-  findmnt -n -o FSTYPE --mountpoint "$dir" | tail -n 1
+  findmnt -n -o FSTYPE --mountpoint "$dir" | tail -n 1 || true
 }
 
 answers() {
