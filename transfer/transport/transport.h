@@ -48,15 +48,15 @@ struct Slice {
 
 // How to reach the memory of one segment.
 struct PeerAddress {
-  std::string host_id;        // of the machine; equal to ours: same host
-  std::string protocol;       // "tcp", "rdma"
-  std::string endpoint;       // HOST:PORT
-  std::string local_socket;   // Unix socket of the node, "" = none; "@name" = abstract
+  std::string host_id;       // of the machine; equal to ours: same host
+  std::string protocol;      // "tcp", "rdma"
+  std::string endpoint;      // HOST:PORT
+  std::string local_socket;  // Unix socket of the node, "" = none; "@name" = abstract
   friend auto operator<=>(const PeerAddress&, const PeerAddress&) = default;
 };
 
 struct TransportCapabilities {
-  bool views = false;           // View() works
+  bool views = false;  // View() works
   bool same_host_only = false;
   bool same_process_only = false;
   bool needs_registration = false;
@@ -82,8 +82,8 @@ class Connection {
 
   // Sets the superseded flag in the seal at `seal_offset` if that seal names `put_id`; kReplicaIsGone if it
   // names another. The node does it, never a one-sided write.
-  virtual Status Supersede(const SegmentId& segment, AccessEpoch epoch, uint64_t seal_offset, PutId put_id,
-                           TimePoint deadline) = 0;
+  virtual Status Supersede(const SegmentId& segment, AccessEpoch epoch, uint64_t seal_offset,
+                           PutId put_id, TimePoint deadline) = 0;
 
   // False once the path is broken for good; the engine then makes a new one.
   virtual bool healthy() const = 0;
@@ -98,7 +98,8 @@ class Transport {
 
   // True if this transport can serve the peer at all (protocol, same host, same process). Cheap.
   virtual bool CanReach(const PeerAddress& peer) const = 0;
-  virtual Result<std::shared_ptr<Connection>> Connect(const PeerAddress& peer, TimePoint deadline) = 0;
+  virtual Result<std::shared_ptr<Connection>> Connect(const PeerAddress& peer,
+                                                      TimePoint deadline) = 0;
 
   // Makes local memory known to the device; a no-op where !needs_registration. `memory` must stay until
   // Unregister of the same start address. kInvalidParams: overlaps another registration.
