@@ -93,6 +93,8 @@ class Includes(TreeCase):
 
     def test_shape_of_includes(self):
         self.assertEqual(1, len(self.check('client/a.cc', '#include "a.h"')))
+        self.assertEqual(1, len(self.check('client/e.cc', '#include "core/x.h"', 'client/core/x.h')))
+        self.assertEqual([], self.check('client/f.cc', '#include "absl/hash/hash.h"'))
         self.assertEqual(1, len(self.check('client/b.cc', '#include "client/absent.h"')))
         self.assertEqual(1, len(self.check('client/c.cc', '#include <client/x.h>', 'client/x.h')))
         self.assertEqual(1, len(self.check('client/d.cc', '#include <expected>')))

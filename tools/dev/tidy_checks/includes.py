@@ -1,5 +1,6 @@
 """Includes go down the dependency table, from the repository root, and third-party headers stay in their adapters."""
 
+import os
 import re
 
 from tidy_checks import table
@@ -40,6 +41,11 @@ def _check_third_party(path, number, header):
     return None
 
 
+def _is_beside(tree, path, header):
+    """Whether the quotes find the header from the file's own folder, or can't mean a third party's for want of a folder."""
+    return '/' not in header or tree.exists(os.path.normpath(os.path.join(os.path.dirname(path), header)))
+
+
 def check(tree):
     findings = []
     for path in tree.cxx_files:
@@ -50,7 +56,7 @@ def check(tree):
             bracket, header = match.groups()
             if 'gen-cpp/' in header or not header.startswith(_OURS):
                 finding = _check_third_party(path, number, header)
-                if finding is None and bracket == '"' and 'gen-cpp/' not in header:
+                if finding is None and bracket == '"' and _is_beside(tree, path, header):
                     finding = Finding(path, number, f'"{header}" is not given from the repository root',
                                       'write "folder/…/file.h" for ours, <…> for third-party headers')
             elif bracket == '<':

@@ -6,7 +6,10 @@ the prefixes listed beside it. Lowest rows first.
 
 BASE = 'transfer/base/'
 TYPES = 'master/api/types.h'
-TRANSPORT_PORT = 'transfer/transport/transport.h'
+# The ports that adapters implement or serve; no back-end types in them.
+TRANSPORT_PORTS = ('transfer/transport/transport.h', 'transfer/transport/served_segments.h', 'transfer/transport/master_clock.h')
+# The layout of the first page of a shared region, a header without code: the node writes it, the shm adapter reads it.
+REGION_HEADER = 'transfer/transport/shm/region_header.h'
 # Knows the adapters; for those who put a whole program together.
 TRANSPORT_FACTORY = 'transfer/transport/transport_factory.h'
 CLIENT = ('client/store_client.h', 'client/core/', 'client/cache/')
@@ -21,36 +24,35 @@ MAY_INCLUDE = {
     'client/core/': (BASE, TYPES),
     # row 2
     'transfer/coord/': (BASE,),
-    'transfer/transport/transport.h': (BASE,),
-    'transfer/transport/memcpy/': (BASE, TRANSPORT_PORT),
-    'transfer/transport/shm/': (BASE, TRANSPORT_PORT),
-    'transfer/transport/tcp/': (BASE, TRANSPORT_PORT),
-    'transfer/transport/rdma/': (BASE, TRANSPORT_PORT),
+    'transfer/transport/memcpy/': (BASE,) + TRANSPORT_PORTS,
+    'transfer/transport/shm/': (BASE,) + TRANSPORT_PORTS,
+    'transfer/transport/tcp/': (BASE,) + TRANSPORT_PORTS,
+    'transfer/transport/rdma/': (BASE,) + TRANSPORT_PORTS,
     'transfer/transport/': (BASE, 'transfer/transport/'),
-    'storenode/memory/': (BASE,),
+    'storenode/memory/': (BASE, REGION_HEADER),
     'storenode/storage/': (BASE,),
     'storenode/api/': (BASE, TYPES),
     # row 3
-    'transfer/engine/': (BASE, 'transfer/coord/', TRANSPORT_PORT),
+    'transfer/engine/': (BASE, 'transfer/coord/') + TRANSPORT_PORTS,
     'master/api/': (BASE, 'transfer/coord/', TYPES),
     'master/ha/': (BASE, 'transfer/coord/', 'master/core/', TYPES),
     # row 4
     'master/server/': (BASE, 'transfer/coord/', 'master/api/', 'master/ha/', 'master/core/'),
-    'storenode/node/': (BASE, 'transfer/coord/', 'transfer/engine/', TRANSPORT_PORT, 'master/api/', 'storenode/api/',
+    'storenode/node/': (BASE, 'transfer/coord/', 'transfer/engine/', *TRANSPORT_PORTS, 'master/api/', 'storenode/api/',
                         'storenode/storage/', 'storenode/memory/', 'storenode/core/'),
     'storenode/node/storenode_main.cc': ('transfer/', 'master/api/', 'storenode/'),
-    'client/': (BASE, 'transfer/coord/', 'transfer/engine/', TRANSPORT_PORT, TRANSPORT_FACTORY, 'master/api/',
+    'client/': (BASE, 'transfer/coord/', 'transfer/engine/', *TRANSPORT_PORTS, TRANSPORT_FACTORY, 'master/api/',
                 'storenode/api/', 'client/core/', 'client/cache/'),
     'client/cache/': (BASE,),
-    'client/dummy/': (BASE, TRANSPORT_PORT, TYPES) + CLIENT,
+    'client/dummy/': (BASE, TYPES) + TRANSPORT_PORTS + CLIENT,
     'client/capi/': (BASE, TYPES) + CLIENT,
     'client/examples/': (BASE, TYPES, 'client/store_client.h'),
     # row 5
-    'client/embedded/': (BASE, 'transfer/coord/', 'transfer/engine/', TRANSPORT_PORT, TRANSPORT_FACTORY, 'master/api/',
+    'client/embedded/': (BASE, 'transfer/coord/', 'transfer/engine/', *TRANSPORT_PORTS, TRANSPORT_FACTORY, 'master/api/',
                          'master/server/', 'storenode/node/', 'storenode/api/', 'client/'),
     'fuse/fs/': (BASE, TYPES, 'client/store_client.h'),
     'fuse/ops/': (BASE, TYPES, 'fuse/fs/', 'client/store_client.h'),
-    'fuse/': (BASE, TYPES, TRANSPORT_PORT, TRANSPORT_FACTORY, 'fuse/', 'client/store_client.h', 'client/embedded/'),
+    'fuse/': (BASE, TYPES, *TRANSPORT_PORTS, TRANSPORT_FACTORY, 'fuse/', 'client/store_client.h', 'client/embedded/'),
     # rows 6 and 7
     'tools/': ('transfer/', 'master/', 'storenode/', 'client/', 'fuse/', 'tools/'),
     'tests/': ('transfer/', 'master/', 'storenode/', 'client/', 'fuse/', 'tools/', 'tests/'),
