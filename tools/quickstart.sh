@@ -22,8 +22,14 @@ mounted() {
   findmnt -n -o FSTYPE --mountpoint "$dir" | tail -n 1 || true
 }
 
+# yes, or the reason why not; never waits long, whatever the state of the mount.
 answers() {
-  timeout -s KILL 5 stat -f -- "$dir" >/dev/null 2>&1
+  local error
+  if error=$(LC_ALL=C timeout -k 1 10 stat -f -- "$dir" 2>&1 >/dev/null); then
+    echo yes
+  else
+    echo "${error:-no answer within 10 s}"
+  fi
 }
 
 next_steps() {
@@ -42,13 +48,22 @@ END
 kind=$(mounted)
 if [[ -n $kind ]]; then
   [[ $kind == fuse.mooncake || $kind == fuse ]] || fail "$dir is a mount of kind $kind; choose another folder."
-  if answers; then
-    echo "quickstart: $dir is already mounted and answers."
-    next_steps
-    exit 0
-  fi
-  echo "quickstart: cleaning up a dead mount at $dir"
-  umount -l -- "$dir" || fail "the dead mount at $dir could not be removed; run as root: umount -l $dir"
+  answer=$(answers)
+  case $answer in
+    yes)
+      echo "quickstart: $dir is already mounted and answers."
+      next_steps
+      exit 0
+      ;;
+    *"not connected"*)
+      echo "quickstart: cleaning up the dead mount at $dir"
+      umount -l -- "$dir" || fail "the dead mount at $dir could not be removed; run as root: umount -l $dir"
+      ;;
+    *)
+      # Its process may live, with data in it, so this is not ours to throw away.
+      fail "the mount at $dir does not answer ($answer); see whether its process is stopped, or give it up: umount -l $dir"
+      ;;
+  esac
 fi
 
 "$root/tools/dev/setup" build
@@ -76,7 +91,7 @@ options=()
 # It goes to the background by itself once the mount answers, and says in one line why it could not.
 "$bin/mount.mooncake" "$dir" "${options[@]}" || fail "mount.mooncake failed; its reason is above."
 for ((i = 0; i < 100; i++)); do
-  if [[ -n $(mounted) ]] && answers; then
+  if [[ -n $(mounted) && $(answers) == yes ]]; then
     next_steps
     exit 0
   fi
