@@ -16,17 +16,20 @@ HeldLease::~HeldLease() { keeper_->Release(entry_); }
 
 bool HeldLease::Valid() const {
   if (entry_->lost.load(std::memory_order_relaxed)) return false;
-  return keeper_->clock().Now().time_since_epoch().count() < entry_->deadline_ns.load(std::memory_order_relaxed);
+  return keeper_->clock().Now().time_since_epoch().count() <
+         entry_->deadline_ns.load(std::memory_order_relaxed);
 }
 
-LeaseKeeper::LeaseKeeper(MasterApi& master, const Clock& clock, ClientId client, std::string address)
+LeaseKeeper::LeaseKeeper(MasterApi& master, const Clock& clock, ClientId client,
+                         std::string address)
     : master_(master), clock_(clock), client_(client), address_(std::move(address)) {}
 
 LeaseKeeper::~LeaseKeeper() { Stop(); }
 
 void LeaseKeeper::Start(Duration client_ttl) {
   MC_CHECK(!thread_.joinable());
-  if (client_ttl > Duration::zero()) ping_interval_ = std::max(client_ttl / 3, Duration(Millis(100)));
+  if (client_ttl > Duration::zero())
+    ping_interval_ = std::max(client_ttl / 3, Duration(Millis(100)));
   ping_due_ = clock_.Now() + ping_interval_;
   thread_ = std::thread([this] { Loop(); });
 }
@@ -40,7 +43,8 @@ void LeaseKeeper::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-std::shared_ptr<HeldLease> LeaseKeeper::Hold(LeaseRef ref, TimePoint granted_from, Duration length) {
+std::shared_ptr<HeldLease> LeaseKeeper::Hold(LeaseRef ref, TimePoint granted_from,
+                                             Duration length) {
   auto entry = std::make_shared<Entry>();
   entry->ref = std::move(ref);
   entry->length = length;
@@ -96,7 +100,8 @@ void LeaseKeeper::PingIfDue(TimePoint now) {
   if (ping_interval_ == Duration::zero() || now < ping_due_) return;
   ping_due_ = now + ping_interval_;
   // Only for the master's list of clients: nothing depends on it, and a dead master shows in the calls that do.
-  master_.Ping(client_, address_, now + std::min(kCallTimeout, ping_interval_ / 2)).Ignore("see above");
+  master_.Ping(client_, address_, now + std::min(kCallTimeout, ping_interval_ / 2))
+      .Ignore("see above");
 }
 
 std::vector<std::shared_ptr<HeldLease::Entry>> LeaseKeeper::TakeDue(TimePoint now) {

@@ -51,8 +51,9 @@ class HeldLease {
 // then ends by itself.
 class LeaseKeeper : public std::enable_shared_from_this<LeaseKeeper> {
  public:
-  static constexpr size_t kMaxBatch = 1024;             // leases in one renewal
-  static constexpr Duration kCallTimeout = Seconds(2);  // of a renewal or ping; shorter leases get less
+  static constexpr size_t kMaxBatch = 1024;  // leases in one renewal
+  static constexpr Duration kCallTimeout =
+      Seconds(2);  // of a renewal or ping; shorter leases get less
 
   // `master` and `clock` must outlive Stop(). `address` is for people.
   LeaseKeeper(MasterApi& master, const Clock& clock, ClientId client, std::string address);
@@ -63,7 +64,8 @@ class LeaseKeeper : public std::enable_shared_from_this<LeaseKeeper> {
   void Stop() MC_EXCLUDES(mutex_);
 
   // `granted_from`: before the request that granted it was sent.
-  std::shared_ptr<HeldLease> Hold(LeaseRef ref, TimePoint granted_from, Duration length) MC_EXCLUDES(mutex_);
+  std::shared_ptr<HeldLease> Hold(LeaseRef ref, TimePoint granted_from, Duration length)
+      MC_EXCLUDES(mutex_);
 
   // One round of what the thread does: renews what is due at `clock.Now()`. Returns when the next round is due.
   TimePoint RenewDue() MC_EXCLUDES(mutex_);
@@ -91,7 +93,7 @@ class LeaseKeeper : public std::enable_shared_from_this<LeaseKeeper> {
   TimePoint ping_due_{};      // the keeper's thread only
   Mutex mutex_;
   CondVar changed_;
-  Queue queue_ MC_GUARDED_BY(mutex_);      // by the time of the next renewal
+  Queue queue_ MC_GUARDED_BY(mutex_);             // by the time of the next renewal
   TimePoint wake_ MC_GUARDED_BY(mutex_){kNever};  // until when the thread sleeps
   bool stopping_ MC_GUARDED_BY(mutex_) = false;
 };

@@ -12,7 +12,8 @@ PeerAddress AddressOf(const SegmentDescriptor& segment) {
           .local_socket = segment.local_socket};
 }
 
-Result<SegmentDirectory::Peers> SegmentDirectory::Resolve(std::span<const SegmentId> ids, TimePoint deadline) {
+Result<SegmentDirectory::Peers> SegmentDirectory::Resolve(std::span<const SegmentId> ids,
+                                                          TimePoint deadline) {
   Peers peers;
   std::vector<SegmentId> unknown;
   {

@@ -26,19 +26,19 @@ class MasterApi;
 struct ClientOptions {
   std::string master = "127.0.0.1:50051";  // HOST:PORT
   std::string tenant = kDefaultTenant;
-  Duration timeout = Seconds(30);          // of a call; 1 ms to 24 h
-  std::string host_id;                     // "" = this machine's id; equal ids share memory
-  bool use_shared_memory = true;           // same-host reads without a copy over a socket
-  int transfer_threads = 4;                // 1 to 256
+  Duration timeout = Seconds(30);  // of a call; 1 ms to 24 h
+  std::string host_id;             // "" = this machine's id; equal ids share memory
+  bool use_shared_memory = true;   // same-host reads without a copy over a socket
+  int transfer_threads = 4;        // 1 to 256
 };
 
 struct PutOptions {
   ReplicateConfig config;
   WriteMode mode = WriteMode::kCreate;
-  PutId expected{0};                           // kReplace only: see PutStartArgs
+  PutId expected{0};  // kReplace only: see PutStartArgs
   std::optional<ObjectAttributes> attributes;
-  bool checksum = false;                       // CRC-32C in the seals, checked by every whole read
-  Duration timeout{};                          // 0 = the client's
+  bool checksum = false;  // CRC-32C in the seals, checked by every whole read
+  Duration timeout{};     // 0 = the client's
 };
 
 struct PutResult {
@@ -89,7 +89,8 @@ class Client {
 
   // kObjectAlreadyExists (kCreate), kNoAvailableHandle (no room), kTransferFail. On any error nothing is
   // stored and an old value stays.
-  virtual Result<PutResult> Put(std::string_view key, ByteSpan value, const PutOptions& options = {}) = 0;
+  virtual Result<PutResult> Put(std::string_view key, ByteSpan value,
+                                const PutOptions& options = {}) = 0;
   // Gathers: the object is the concatenation.
   virtual Result<PutResult> PutParts(std::string_view key, std::span<const ByteSpan> parts,
                                      const PutOptions& options = {}) = 0;
@@ -99,28 +100,35 @@ class Client {
   // Replaces *value. kObjectNotFound, kReplicaIsNotReady, kTransferFail (no replica could be read).
   virtual Status Get(std::string_view key, std::string* value, Duration timeout = {}) = 0;
   // Into the caller's buffer; the size of the object. kBufferOverflow if it is longer; the buffer is then untouched.
-  virtual Result<uint64_t> GetInto(std::string_view key, MutableByteSpan buffer, Duration timeout = {}) = 0;
-  virtual std::vector<Result<uint64_t>> BatchGet(std::span<const GetItem> items, Duration timeout = {}) = 0;
+  virtual Result<uint64_t> GetInto(std::string_view key, MutableByteSpan buffer,
+                                   Duration timeout = {}) = 0;
+  virtual std::vector<Result<uint64_t>> BatchGet(std::span<const GetItem> items,
+                                                 Duration timeout = {}) = 0;
   // Bytes read: fewer than buffer.size() only at the end of the object.
   virtual Result<uint64_t> GetRange(std::string_view key, uint64_t offset, MutableByteSpan buffer,
                                     Duration timeout = {}) = 0;
   // kNotSupported when no replica is in memory of this host.
-  virtual Result<std::unique_ptr<ObjectView>> GetView(std::string_view key, Duration timeout = {}) = 0;
-  virtual Result<std::shared_ptr<ObjectReader>> Open(std::string_view key, Duration timeout = {}) = 0;
+  virtual Result<std::unique_ptr<ObjectView>> GetView(std::string_view key,
+                                                      Duration timeout = {}) = 0;
+  virtual Result<std::shared_ptr<ObjectReader>> Open(std::string_view key,
+                                                     Duration timeout = {}) = 0;
 
-  virtual Result<bool> ExistKey(std::string_view key, bool grant_lease = false, Duration timeout = {}) = 0;
-  virtual std::vector<Result<bool>> BatchExist(std::span<const std::string> keys, bool grant_lease = false,
-                                               Duration timeout = {}) = 0;
+  virtual Result<bool> ExistKey(std::string_view key, bool grant_lease = false,
+                                Duration timeout = {}) = 0;
+  virtual std::vector<Result<bool>> BatchExist(std::span<const std::string> keys,
+                                               bool grant_lease = false, Duration timeout = {}) = 0;
   virtual Result<ObjectStat> Stat(std::string_view key, Duration timeout = {}) = 0;
-  virtual std::vector<Result<ObjectStat>> BatchStat(std::span<const std::string> keys, Duration timeout = {}) = 0;
-  virtual Status SetAttributes(std::string_view key, PutId version, const ObjectAttributes& attributes,
-                               Duration timeout = {}) = 0;
+  virtual std::vector<Result<ObjectStat>> BatchStat(std::span<const std::string> keys,
+                                                    Duration timeout = {}) = 0;
+  virtual Status SetAttributes(std::string_view key, PutId version,
+                               const ObjectAttributes& attributes, Duration timeout = {}) = 0;
 
   virtual Status Remove(std::string_view key, bool force = false, Duration timeout = {}) = 0;
   virtual std::vector<Status> BatchRemove(std::span<const std::string> keys, bool force = false,
                                           Duration timeout = {}) = 0;
   // `pattern` is RE2 and is searched for anywhere in the key.
-  virtual Result<RemoveByRegexReply> RemoveByRegex(const RemoveByRegexArgs& args, Duration timeout = {}) = 0;
+  virtual Result<RemoveByRegexReply> RemoveByRegex(const RemoveByRegexArgs& args,
+                                                   Duration timeout = {}) = 0;
   // `args.tenant` is ignored: the client's own is used, here and in RemoveByRegex.
   virtual Result<ListReply> List(const ListArgs& args, Duration timeout = {}) = 0;
   virtual Status Rename(std::string_view from, std::string_view to, bool no_replace = false,

@@ -8,7 +8,8 @@
 namespace mooncake {
 
 bool IsUnknownOutcome(ErrorCode code) {
-  return code == ErrorCode::kRpcTimeout || code == ErrorCode::kRpcFail || code == ErrorCode::kTransferFail;
+  return code == ErrorCode::kRpcTimeout || code == ErrorCode::kRpcFail ||
+         code == ErrorCode::kTransferFail;
 }
 
 PutSession::PutSession(const PutStartReply& reply, uint64_t size)
@@ -25,8 +26,8 @@ PutSession::PutSession(const PutStartReply& reply, uint64_t size)
     fits = fits && start == size;
   }
   if (!fits) {
-    Abandon(Status(ErrorCode::kInternal,
-                   "the master reserved extents that do not add up to " + std::to_string(size) + " bytes"));
+    Abandon(Status(ErrorCode::kInternal, "the master reserved extents that do not add up to " +
+                                             std::to_string(size) + " bytes"));
   } else if (writes_.empty()) {
     phase_ = Phase::kEnding;
   }
@@ -67,7 +68,8 @@ void PutSession::OnEnd(const Status& status) {
   }
   outcome_ = status;
   // Late, revoked or preempted: the master has given the space away already.
-  const bool gone = status.code() == ErrorCode::kObjectNotFound || status.code() == ErrorCode::kInvalidWrite;
+  const bool gone =
+      status.code() == ErrorCode::kObjectNotFound || status.code() == ErrorCode::kInvalidWrite;
   if (gone) return Finish(status);
   phase_ = Phase::kRevoking;
 }

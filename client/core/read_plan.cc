@@ -12,23 +12,23 @@ Status CheckExtents(const ReplicaDescriptor& replica, uint64_t object_size) {
   uint64_t left = object_size;
   for (const Extent& extent : replica.extents) {
     if (extent.length == 0 || extent.length > left || extent.offset > kMaxSegmentBytes) {
-      return Status(ErrorCode::kInternal, "the master's extents do not fit the object: " +
-                                              std::to_string(extent.length) + " bytes at " +
-                                              std::to_string(extent.offset) + " of " +
-                                              std::to_string(object_size) + " bytes");
+      return Status(ErrorCode::kInternal,
+                    "the master's extents do not fit the object: " + std::to_string(extent.length) +
+                        " bytes at " + std::to_string(extent.offset) + " of " +
+                        std::to_string(object_size) + " bytes");
     }
     left -= extent.length;
   }
   if (left != 0) {
-    return Status(ErrorCode::kInternal, "the master's extents lack " + std::to_string(left) + " of " +
-                                            std::to_string(object_size) + " bytes");
+    return Status(ErrorCode::kInternal, "the master's extents lack " + std::to_string(left) +
+                                            " of " + std::to_string(object_size) + " bytes");
   }
   return Status::Ok();
 }
 
 // Bytes [from, to) of `extent`, which starts at `object_offset`.
-void PlanExtent(const Extent& extent, uint64_t object_offset, uint64_t from, uint64_t to, uint64_t max_piece,
-                size_t index, std::vector<ReadPiece>& out) {
+void PlanExtent(const Extent& extent, uint64_t object_offset, uint64_t from, uint64_t to,
+                uint64_t max_piece, size_t index, std::vector<ReadPiece>& out) {
   while (from < to) {
     const uint64_t length = std::min(to - from, max_piece);
     out.push_back({.extent = index,
@@ -51,8 +51,8 @@ void PlanExtent(const Extent& extent, uint64_t object_offset, uint64_t from, uin
 
 }  // namespace
 
-Result<std::vector<ReadPiece>> PlanRead(const ReplicaDescriptor& replica, uint64_t object_size, ByteRange range,
-                                        uint64_t max_piece) {
+Result<std::vector<ReadPiece>> PlanRead(const ReplicaDescriptor& replica, uint64_t object_size,
+                                        ByteRange range, uint64_t max_piece) {
   MC_CHECK(max_piece > 0);
   MC_CHECK(range.offset <= object_size && range.length <= object_size - range.offset)
       << range.offset << "+" << range.length << " of " << object_size;

@@ -34,8 +34,8 @@ inline constexpr uint64_t kMaxSkippedBytes = 512;
 // Every extent that the range touches is covered by exactly one piece with `seal`. Pieces come in the order of the object
 // and have at most `max_piece` (> 0) data bytes. The range is within the object (the caller cuts it).
 // kInternal: the extents do not add up to `object_size`, so that the replica list is garbage.
-Result<std::vector<ReadPiece>> PlanRead(const ReplicaDescriptor& replica, uint64_t object_size, ByteRange range,
-                                        uint64_t max_piece);
+Result<std::vector<ReadPiece>> PlanRead(const ReplicaDescriptor& replica, uint64_t object_size,
+                                        ByteRange range, uint64_t max_piece);
 
 // The part of `range` that exists in an object of `object_size` bytes.
 ByteRange CutRange(ByteRange range, uint64_t object_size);

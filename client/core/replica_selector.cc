@@ -21,9 +21,10 @@ std::vector<size_t> OrderReplicas(std::span<const ReplicaView> replicas, uint64_
 
 void SuspectTable::OnFailure(const SegmentId& segment, TimePoint now) {
   if (entries_.size() >= kMaxEntries && !entries_.contains(segment)) {
-    entries_.erase(std::min_element(entries_.begin(), entries_.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.second.until, a.first) < std::tie(b.second.until, b.first);
-    }));
+    entries_.erase(
+        std::min_element(entries_.begin(), entries_.end(), [](const auto& a, const auto& b) {
+          return std::tie(a.second.until, a.first) < std::tie(b.second.until, b.first);
+        }));
   }
   Entry& entry = entries_[segment];
   // Several transfers that fail together are one failure.

@@ -14,14 +14,14 @@
 namespace mooncake {
 
 struct EmbeddedOptions {
-  uint64_t size = 256 * kMiB;       // bytes of the segment, rounded up to a page; at least 64 KiB
-  std::string host = "127.0.0.1";   // numeric address that the RPC and data ports listen on
-  uint16_t rpc_port = 0;            // 0 = any free one, see rpc_address()
-  std::string node_name;            // "" = "embedded-" and the process id
-  std::string host_id;              // "" = this machine's id
-  bool huge_pages = false;          // fail rather than do without
-  bool prefault = false;            // touch all pages in Create: slow start, no page faults later
-  ClientOptions client;             // of client(); `master` is not used, `host_id` is taken from above
+  uint64_t size = 256 * kMiB;      // bytes of the segment, rounded up to a page; at least 64 KiB
+  std::string host = "127.0.0.1";  // numeric address that the RPC and data ports listen on
+  uint16_t rpc_port = 0;           // 0 = any free one, see rpc_address()
+  std::string node_name;           // "" = "embedded-" and the process id
+  std::string host_id;             // "" = this machine's id
+  bool huge_pages = false;         // fail rather than do without
+  bool prefault = false;           // touch all pages in Create: slow start, no page faults later
+  ClientOptions client;  // of client(); `master` is not used, `host_id` is taken from above
 
   // kInvalidParams with the option, its value and what is allowed.
   Status Validate() const;
@@ -30,7 +30,8 @@ struct EmbeddedOptions {
 // Thread-safe. Created once per process as a rule; several are independent stores.
 class EmbeddedStore {
  public:
-  virtual ~EmbeddedStore() = default;  // as Stop(); every Client, reader and view of it must be gone
+  virtual ~EmbeddedStore() =
+      default;  // as Stop(); every Client, reader and view of it must be gone
 
   // Serves when it returns. kInvalidParams; kTransferFail or kRpcFail when a port or memory cannot be had: the
   // message names cause and cure.

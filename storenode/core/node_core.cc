@@ -39,7 +39,8 @@ void NodeCore::OnPing(TimePoint sent, TimePoint now, const Result<PingReply>& re
   clock_ = MasterClockSample{.master_ms = reply->master_now_ms, .at = sent};
   failing_since_.reset();
   reached_ = true;
-  if ((new_term && known_before) || reply->status == PingStatus::kNeedRemount) phase_ = NodePhase::kDetached;
+  if ((new_term && known_before) || reply->status == PingStatus::kNeedRemount)
+    phase_ = NodePhase::kDetached;
   // Mounts that keep being refused back off although the pings between them succeed.
   if (new_term || phase_ == NodePhase::kMounted) backoff_ = Duration::zero();
   // A mounted node rests until the next ping, the others go on at once.
@@ -74,7 +75,8 @@ void NodeCore::Failed(TimePoint now) {
   // A first mount that was never sent leaves nothing to be unsure of.
   if (epoch_used_) phase_ = NodePhase::kUnsure;
   reached_ = false;
-  backoff_ = backoff_ == Duration::zero() ? options_.first_backoff : std::min(backoff_ * 2, options_.max_backoff);
+  backoff_ = backoff_ == Duration::zero() ? options_.first_backoff
+                                          : std::min(backoff_ * 2, options_.max_backoff);
   // Between 3/4 and 5/4, so that the nodes of a cluster do not come back in step.
   const auto quarter = static_cast<uint64_t>(backoff_.count() / 4);
   due_ = now + backoff_ - Duration(quarter) + Duration(rng_.Between(0, 2 * quarter));

@@ -55,7 +55,8 @@ struct MasterClockSample {
 struct NodeCoreOptions {
   Duration max_ping_interval = Seconds(1);
   Duration first_backoff = Millis(50);
-  Duration max_backoff = Millis(500);  // low, so that a master that returns gets its nodes back at once (F062)
+  Duration max_backoff =
+      Millis(500);  // low, so that a master that returns gets its nodes back at once (F062)
   Duration verify_interval = Seconds(10);
 };
 
@@ -90,8 +91,8 @@ class NodeCore {
   bool epoch_used_ = false;  // the present epoch was sent to a master
   Term term_{};
   Duration client_ttl_{};
-  Duration backoff_{};       // 0: the last step succeeded
-  TimePoint due_{};          // of the next step
+  Duration backoff_{};  // 0: the last step succeeded
+  TimePoint due_{};     // of the next step
   TimePoint verify_due_{};
   std::optional<MasterClockSample> clock_;
   std::optional<TimePoint> failing_since_;

@@ -14,7 +14,8 @@
 #include "transfer/base/units.h"
 
 #ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23  // Linux 5.14; absent from the C library of Debian 12's first releases
+#define MADV_POPULATE_WRITE \
+  23  // Linux 5.14; absent from the C library of Debian 12's first releases
 #endif
 
 namespace mooncake {
@@ -49,23 +50,26 @@ std::string HugePagePool() {
 Status NoHugePages(uint64_t bytes, int error) {
   const uint64_t pages = bytes / kHugePageBytes;
   return Status(ErrorCode::kNoAvailableHandle,
-                std::to_string(pages) + " huge pages of 2 MiB wanted, " + HugePagePool() + " (" + ErrnoText(error) +
+                std::to_string(pages) + " huge pages of 2 MiB wanted, " + HugePagePool() + " (" +
+                    ErrnoText(error) +
                     "); reserve them with `sysctl vm.nr_hugepages=N` or do without huge pages");
 }
 
 Status NoMemory(uint64_t bytes, const char* call, int error) {
-  return Status(ErrorCode::kNoAvailableHandle, FormatSize(bytes) + " of shared memory wanted: " + call + ": " +
-                                                   ErrnoText(error) + "; use a smaller segment or free memory");
+  return Status(ErrorCode::kNoAvailableHandle,
+                FormatSize(bytes) + " of shared memory wanted: " + call + ": " + ErrnoText(error) +
+                    "; use a smaller segment or free memory");
 }
 
 Status CheckOptions(const ShmRegionOptions& options) {
   if (options.data_size < kMinRegionBytes || options.data_size > kMaxRegionBytes) {
-    return Status(ErrorCode::kInvalidParams, "segment size " + std::to_string(options.data_size) +
-                                                 ": must be between " + FormatSize(kMinRegionBytes) + " and " +
-                                                 FormatSize(kMaxRegionBytes));
+    return Status(ErrorCode::kInvalidParams,
+                  "segment size " + std::to_string(options.data_size) + ": must be between " +
+                      FormatSize(kMinRegionBytes) + " and " + FormatSize(kMaxRegionBytes));
   }
   if (options.epoch.value == kRegionClosedEpoch) {
-    return Status(ErrorCode::kInvalidParams, "access epoch 0 means a closed region; start with 1 or more");
+    return Status(ErrorCode::kInvalidParams,
+                  "access epoch 0 means a closed region; start with 1 or more");
   }
   return Status::Ok();
 }
@@ -96,14 +100,18 @@ Status ShmRegion::Open(const ShmRegionOptions& options) {
 
   const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING | (huge_pages_ ? MFD_HUGETLB : 0u);
   fd_ = memfd_create(("mooncake-" + options.name).substr(0, 200).c_str(), flags);
-  if (fd_ < 0) return huge_pages_ ? NoHugePages(mapped_size_, errno) : NoMemory(mapped_size_, "memfd_create", errno);
-  if (ftruncate(fd_, static_cast<off_t>(mapped_size_)) != 0) return NoMemory(mapped_size_, "ftruncate", errno);
+  if (fd_ < 0)
+    return huge_pages_ ? NoHugePages(mapped_size_, errno)
+                       : NoMemory(mapped_size_, "memfd_create", errno);
+  if (ftruncate(fd_, static_cast<off_t>(mapped_size_)) != 0)
+    return NoMemory(mapped_size_, "ftruncate", errno);
   // A client that holds the descriptor must not be able to cut the file under our feet: that would be SIGBUS here.
   if (fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     return NoMemory(mapped_size_, "fcntl(F_ADD_SEALS)", errno);
   }
   void* base = mmap(nullptr, mapped_size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
-  if (base == MAP_FAILED) return huge_pages_ ? NoHugePages(mapped_size_, errno) : NoMemory(mapped_size_, "mmap", errno);
+  if (base == MAP_FAILED)
+    return huge_pages_ ? NoHugePages(mapped_size_, errno) : NoMemory(mapped_size_, "mmap", errno);
   base_ = base;
   // Wishes: a cached gigabyte has no place in a core dump, and transparent huge pages save page faults.
   (void)madvise(base_, mapped_size_, MADV_DONTDUMP);
@@ -118,12 +126,14 @@ Status ShmRegion::Prefault(const ShmRegionOptions& options) {
     if (madvise(bytes + done, step, MADV_POPULATE_WRITE) != 0) {
       if (errno == EINTR) continue;
       if (errno != EINVAL) return NoMemory(mapped_size_, "madvise(MADV_POPULATE_WRITE)", errno);
-      std::memset(bytes + done, 0, step);  // an older kernel; the file is new, so zeros change nothing
+      std::memset(bytes + done, 0,
+                  step);  // an older kernel; the file is new, so zeros change nothing
     }
     done += step;
     if (options.progress && !options.progress(std::min(done, data_size_))) {
-      return Status(ErrorCode::kUnavailableInCurrentStatus,
-                    "stopped after " + FormatSize(done) + " of " + FormatSize(mapped_size_) + " were touched");
+      return Status(ErrorCode::kUnavailableInCurrentStatus, "stopped after " + FormatSize(done) +
+                                                                " of " + FormatSize(mapped_size_) +
+                                                                " were touched");
     }
   }
   return Status::Ok();

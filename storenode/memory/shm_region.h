@@ -15,12 +15,12 @@
 namespace mooncake {
 
 struct ShmRegionOptions {
-  std::string name;        // shown in /proc/PID/maps
+  std::string name;  // shown in /proc/PID/maps
   SegmentId segment;
-  uint64_t data_size = 0;  // kMinRegionBytes to kMaxRegionBytes
-  AccessEpoch epoch{1};    // > 0
-  bool huge_pages = false; // from the pool of huge pages; fail rather than do without
-  bool prefault = false;   // touch all pages in Create
+  uint64_t data_size = 0;   // kMinRegionBytes to kMaxRegionBytes
+  AccessEpoch epoch{1};     // > 0
+  bool huge_pages = false;  // from the pool of huge pages; fail rather than do without
+  bool prefault = false;    // touch all pages in Create
   // While prefaulting, every 64 MiB: bytes done. False stops it, and Create fails with kUnavailableInCurrentStatus.
   std::function<bool(uint64_t done)> progress;
 };

@@ -66,40 +66,53 @@ auto FaultyMaster::Batch(std::string_view name, size_t count, Call call) -> decl
   return results;
 }
 
-Result<PingReply> FaultyMaster::Ping(const ClientId& client, const std::string& address, TimePoint deadline) {
+Result<PingReply> FaultyMaster::Ping(const ClientId& client, const std::string& address,
+                                     TimePoint deadline) {
   return One("Ping", [&] { return inner_->Ping(client, address, deadline); });
 }
 std::vector<Result<PutStartReply>> FaultyMaster::BatchPutStart(std::span<const PutStartArgs> args,
                                                                TimePoint deadline) {
   return Batch("BatchPutStart", args.size(), [&] { return inner_->BatchPutStart(args, deadline); });
 }
-std::vector<Status> FaultyMaster::BatchPutEnd(std::span<const PutEndArgs> args, TimePoint deadline) {
+std::vector<Status> FaultyMaster::BatchPutEnd(std::span<const PutEndArgs> args,
+                                              TimePoint deadline) {
   return Batch("BatchPutEnd", args.size(), [&] { return inner_->BatchPutEnd(args, deadline); });
 }
-std::vector<Status> FaultyMaster::BatchPutRevoke(std::span<const PutRevokeArgs> args, TimePoint deadline) {
-  return Batch("BatchPutRevoke", args.size(), [&] { return inner_->BatchPutRevoke(args, deadline); });
+std::vector<Status> FaultyMaster::BatchPutRevoke(std::span<const PutRevokeArgs> args,
+                                                 TimePoint deadline) {
+  return Batch("BatchPutRevoke", args.size(),
+               [&] { return inner_->BatchPutRevoke(args, deadline); });
 }
-std::vector<Result<ReplicaList>> FaultyMaster::BatchGetReplicaList(std::span<const ObjectName> names,
-                                                                   TimePoint deadline) {
-  return Batch("BatchGetReplicaList", names.size(), [&] { return inner_->BatchGetReplicaList(names, deadline); });
+std::vector<Result<ReplicaList>> FaultyMaster::BatchGetReplicaList(
+    std::span<const ObjectName> names, TimePoint deadline) {
+  return Batch("BatchGetReplicaList", names.size(),
+               [&] { return inner_->BatchGetReplicaList(names, deadline); });
 }
-std::vector<Result<Duration>> FaultyMaster::BatchRenewLease(std::span<const LeaseRef> leases, TimePoint deadline) {
-  return Batch("BatchRenewLease", leases.size(), [&] { return inner_->BatchRenewLease(leases, deadline); });
+std::vector<Result<Duration>> FaultyMaster::BatchRenewLease(std::span<const LeaseRef> leases,
+                                                            TimePoint deadline) {
+  return Batch("BatchRenewLease", leases.size(),
+               [&] { return inner_->BatchRenewLease(leases, deadline); });
 }
-std::vector<Result<bool>> FaultyMaster::BatchExistKey(std::span<const ObjectName> names, bool grant_lease,
-                                                      TimePoint deadline) {
-  return Batch("BatchExistKey", names.size(), [&] { return inner_->BatchExistKey(names, grant_lease, deadline); });
+std::vector<Result<bool>> FaultyMaster::BatchExistKey(std::span<const ObjectName> names,
+                                                      bool grant_lease, TimePoint deadline) {
+  return Batch("BatchExistKey", names.size(),
+               [&] { return inner_->BatchExistKey(names, grant_lease, deadline); });
 }
-std::vector<Result<ObjectStat>> FaultyMaster::BatchStat(std::span<const ObjectName> names, TimePoint deadline) {
+std::vector<Result<ObjectStat>> FaultyMaster::BatchStat(std::span<const ObjectName> names,
+                                                        TimePoint deadline) {
   return Batch("BatchStat", names.size(), [&] { return inner_->BatchStat(names, deadline); });
 }
-std::vector<Status> FaultyMaster::BatchRemove(std::span<const ObjectName> names, bool force, TimePoint deadline) {
-  return Batch("BatchRemove", names.size(), [&] { return inner_->BatchRemove(names, force, deadline); });
+std::vector<Status> FaultyMaster::BatchRemove(std::span<const ObjectName> names, bool force,
+                                              TimePoint deadline) {
+  return Batch("BatchRemove", names.size(),
+               [&] { return inner_->BatchRemove(names, force, deadline); });
 }
-Result<RemoveByRegexReply> FaultyMaster::RemoveByRegex(const RemoveByRegexArgs& args, TimePoint deadline) {
+Result<RemoveByRegexReply> FaultyMaster::RemoveByRegex(const RemoveByRegexArgs& args,
+                                                       TimePoint deadline) {
   return One("RemoveByRegex", [&] { return inner_->RemoveByRegex(args, deadline); });
 }
-Result<uint64_t> FaultyMaster::RemoveAll(const std::string& tenant, bool force, TimePoint deadline) {
+Result<uint64_t> FaultyMaster::RemoveAll(const std::string& tenant, bool force,
+                                         TimePoint deadline) {
   return One("RemoveAll", [&] { return inner_->RemoveAll(tenant, force, deadline); });
 }
 Result<std::vector<std::pair<std::string, ReplicaList>>> FaultyMaster::GetReplicaListByRegex(
@@ -110,28 +123,37 @@ Result<std::vector<std::pair<std::string, ReplicaList>>> FaultyMaster::GetReplic
 Result<ListReply> FaultyMaster::ListObjects(const ListArgs& args, TimePoint deadline) {
   return One("ListObjects", [&] { return inner_->ListObjects(args, deadline); });
 }
-Status FaultyMaster::Rename(const ObjectName& from, const ObjectName& to, bool no_replace, TimePoint deadline) {
+Status FaultyMaster::Rename(const ObjectName& from, const ObjectName& to, bool no_replace,
+                            TimePoint deadline) {
   return One("Rename", [&] { return inner_->Rename(from, to, no_replace, deadline); });
 }
-Result<uint64_t> FaultyMaster::RenamePrefix(const std::string& tenant, const std::string& from_prefix,
+Result<uint64_t> FaultyMaster::RenamePrefix(const std::string& tenant,
+                                            const std::string& from_prefix,
                                             const std::string& to_prefix, TimePoint deadline) {
-  return One("RenamePrefix", [&] { return inner_->RenamePrefix(tenant, from_prefix, to_prefix, deadline); });
+  return One("RenamePrefix",
+             [&] { return inner_->RenamePrefix(tenant, from_prefix, to_prefix, deadline); });
 }
-Status FaultyMaster::SetAttributes(const ObjectName& name, PutId version, const ObjectAttributes& attributes,
-                                   TimePoint deadline) {
-  return One("SetAttributes", [&] { return inner_->SetAttributes(name, version, attributes, deadline); });
+Status FaultyMaster::SetAttributes(const ObjectName& name, PutId version,
+                                   const ObjectAttributes& attributes, TimePoint deadline) {
+  return One("SetAttributes",
+             [&] { return inner_->SetAttributes(name, version, attributes, deadline); });
 }
-Status FaultyMaster::MountSegment(const ClientId& client, const SegmentDescriptor& segment, TimePoint deadline) {
+Status FaultyMaster::MountSegment(const ClientId& client, const SegmentDescriptor& segment,
+                                  TimePoint deadline) {
   return One("MountSegment", [&] { return inner_->MountSegment(client, segment, deadline); });
 }
-Status FaultyMaster::ReMountSegments(const ClientId& client, std::span<const SegmentDescriptor> segments,
+Status FaultyMaster::ReMountSegments(const ClientId& client,
+                                     std::span<const SegmentDescriptor> segments,
                                      TimePoint deadline) {
-  return One("ReMountSegments", [&] { return inner_->ReMountSegments(client, segments, deadline); });
+  return One("ReMountSegments",
+             [&] { return inner_->ReMountSegments(client, segments, deadline); });
 }
-Status FaultyMaster::UnmountSegment(const ClientId& client, const SegmentId& id, TimePoint deadline) {
+Status FaultyMaster::UnmountSegment(const ClientId& client, const SegmentId& id,
+                                    TimePoint deadline) {
   return One("UnmountSegment", [&] { return inner_->UnmountSegment(client, id, deadline); });
 }
-Result<std::vector<SegmentInfo>> FaultyMaster::GetSegments(std::span<const SegmentId> ids, TimePoint deadline) {
+Result<std::vector<SegmentInfo>> FaultyMaster::GetSegments(std::span<const SegmentId> ids,
+                                                           TimePoint deadline) {
   return One("GetSegments", [&] { return inner_->GetSegments(ids, deadline); });
 }
 Result<std::vector<ClientInfo>> FaultyMaster::GetClients(TimePoint deadline) {

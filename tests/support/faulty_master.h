@@ -32,33 +32,43 @@ class FaultyMaster final : public MasterApi {
   int CallsOf(const std::string& call) const;
   int AllCalls() const;
 
-  Result<PingReply> Ping(const ClientId& client, const std::string& address, TimePoint deadline) override;
-  std::vector<Result<PutStartReply>> BatchPutStart(std::span<const PutStartArgs> args, TimePoint deadline) override;
+  Result<PingReply> Ping(const ClientId& client, const std::string& address,
+                         TimePoint deadline) override;
+  std::vector<Result<PutStartReply>> BatchPutStart(std::span<const PutStartArgs> args,
+                                                   TimePoint deadline) override;
   std::vector<Status> BatchPutEnd(std::span<const PutEndArgs> args, TimePoint deadline) override;
-  std::vector<Status> BatchPutRevoke(std::span<const PutRevokeArgs> args, TimePoint deadline) override;
-  std::vector<Result<ReplicaList>> BatchGetReplicaList(std::span<const ObjectName> names, TimePoint deadline) override;
-  std::vector<Result<Duration>> BatchRenewLease(std::span<const LeaseRef> leases, TimePoint deadline) override;
+  std::vector<Status> BatchPutRevoke(std::span<const PutRevokeArgs> args,
+                                     TimePoint deadline) override;
+  std::vector<Result<ReplicaList>> BatchGetReplicaList(std::span<const ObjectName> names,
+                                                       TimePoint deadline) override;
+  std::vector<Result<Duration>> BatchRenewLease(std::span<const LeaseRef> leases,
+                                                TimePoint deadline) override;
   std::vector<Result<bool>> BatchExistKey(std::span<const ObjectName> names, bool grant_lease,
                                           TimePoint deadline) override;
-  std::vector<Result<ObjectStat>> BatchStat(std::span<const ObjectName> names, TimePoint deadline) override;
-  std::vector<Status> BatchRemove(std::span<const ObjectName> names, bool force, TimePoint deadline) override;
-  Result<RemoveByRegexReply> RemoveByRegex(const RemoveByRegexArgs& args, TimePoint deadline) override;
+  std::vector<Result<ObjectStat>> BatchStat(std::span<const ObjectName> names,
+                                            TimePoint deadline) override;
+  std::vector<Status> BatchRemove(std::span<const ObjectName> names, bool force,
+                                  TimePoint deadline) override;
+  Result<RemoveByRegexReply> RemoveByRegex(const RemoveByRegexArgs& args,
+                                           TimePoint deadline) override;
   Result<uint64_t> RemoveAll(const std::string& tenant, bool force, TimePoint deadline) override;
-  Result<std::vector<std::pair<std::string, ReplicaList>>> GetReplicaListByRegex(const std::string& tenant,
-                                                                                 const std::string& pattern,
-                                                                                 uint32_t limit,
-                                                                                 TimePoint deadline) override;
+  Result<std::vector<std::pair<std::string, ReplicaList>>> GetReplicaListByRegex(
+      const std::string& tenant, const std::string& pattern, uint32_t limit,
+      TimePoint deadline) override;
   Result<ListReply> ListObjects(const ListArgs& args, TimePoint deadline) override;
-  Status Rename(const ObjectName& from, const ObjectName& to, bool no_replace, TimePoint deadline) override;
+  Status Rename(const ObjectName& from, const ObjectName& to, bool no_replace,
+                TimePoint deadline) override;
   Result<uint64_t> RenamePrefix(const std::string& tenant, const std::string& from_prefix,
                                 const std::string& to_prefix, TimePoint deadline) override;
   Status SetAttributes(const ObjectName& name, PutId version, const ObjectAttributes& attributes,
                        TimePoint deadline) override;
-  Status MountSegment(const ClientId& client, const SegmentDescriptor& segment, TimePoint deadline) override;
+  Status MountSegment(const ClientId& client, const SegmentDescriptor& segment,
+                      TimePoint deadline) override;
   Status ReMountSegments(const ClientId& client, std::span<const SegmentDescriptor> segments,
                          TimePoint deadline) override;
   Status UnmountSegment(const ClientId& client, const SegmentId& id, TimePoint deadline) override;
-  Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId> ids, TimePoint deadline) override;
+  Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId> ids,
+                                               TimePoint deadline) override;
   Result<std::vector<ClientInfo>> GetClients(TimePoint deadline) override;
   Result<ClusterStatus> GetStatus(TimePoint deadline) override;
 

@@ -8,7 +8,8 @@ namespace mooncake::testing {
 class NullMaster : public MasterApi {
  public:
   Result<PingReply> Ping(const ClientId&, const std::string&, TimePoint) override { return No(); }
-  std::vector<Result<PutStartReply>> BatchPutStart(std::span<const PutStartArgs> args, TimePoint) override {
+  std::vector<Result<PutStartReply>> BatchPutStart(std::span<const PutStartArgs> args,
+                                                   TimePoint) override {
     return {args.size(), No()};
   }
   std::vector<Status> BatchPutEnd(std::span<const PutEndArgs> args, TimePoint) override {
@@ -17,13 +18,16 @@ class NullMaster : public MasterApi {
   std::vector<Status> BatchPutRevoke(std::span<const PutRevokeArgs> args, TimePoint) override {
     return std::vector<Status>(args.size(), No());
   }
-  std::vector<Result<ReplicaList>> BatchGetReplicaList(std::span<const ObjectName> names, TimePoint) override {
+  std::vector<Result<ReplicaList>> BatchGetReplicaList(std::span<const ObjectName> names,
+                                                       TimePoint) override {
     return {names.size(), No()};
   }
-  std::vector<Result<Duration>> BatchRenewLease(std::span<const LeaseRef> leases, TimePoint) override {
+  std::vector<Result<Duration>> BatchRenewLease(std::span<const LeaseRef> leases,
+                                                TimePoint) override {
     return {leases.size(), No()};
   }
-  std::vector<Result<bool>> BatchExistKey(std::span<const ObjectName> names, bool, TimePoint) override {
+  std::vector<Result<bool>> BatchExistKey(std::span<const ObjectName> names, bool,
+                                          TimePoint) override {
     return {names.size(), No()};
   }
   std::vector<Result<ObjectStat>> BatchStat(std::span<const ObjectName> names, TimePoint) override {
@@ -32,22 +36,33 @@ class NullMaster : public MasterApi {
   std::vector<Status> BatchRemove(std::span<const ObjectName> names, bool, TimePoint) override {
     return std::vector<Status>(names.size(), No());
   }
-  Result<RemoveByRegexReply> RemoveByRegex(const RemoveByRegexArgs&, TimePoint) override { return No(); }
+  Result<RemoveByRegexReply> RemoveByRegex(const RemoveByRegexArgs&, TimePoint) override {
+    return No();
+  }
   Result<uint64_t> RemoveAll(const std::string&, bool, TimePoint) override { return No(); }
-  Result<std::vector<std::pair<std::string, ReplicaList>>> GetReplicaListByRegex(const std::string&, const std::string&,
-                                                                                 uint32_t, TimePoint) override {
+  Result<std::vector<std::pair<std::string, ReplicaList>>> GetReplicaListByRegex(
+      const std::string&, const std::string&, uint32_t, TimePoint) override {
     return No();
   }
   Result<ListReply> ListObjects(const ListArgs&, TimePoint) override { return No(); }
   Status Rename(const ObjectName&, const ObjectName&, bool, TimePoint) override { return No(); }
-  Result<uint64_t> RenamePrefix(const std::string&, const std::string&, const std::string&, TimePoint) override {
+  Result<uint64_t> RenamePrefix(const std::string&, const std::string&, const std::string&,
+                                TimePoint) override {
     return No();
   }
-  Status SetAttributes(const ObjectName&, PutId, const ObjectAttributes&, TimePoint) override { return No(); }
-  Status MountSegment(const ClientId&, const SegmentDescriptor&, TimePoint) override { return No(); }
-  Status ReMountSegments(const ClientId&, std::span<const SegmentDescriptor>, TimePoint) override { return No(); }
+  Status SetAttributes(const ObjectName&, PutId, const ObjectAttributes&, TimePoint) override {
+    return No();
+  }
+  Status MountSegment(const ClientId&, const SegmentDescriptor&, TimePoint) override {
+    return No();
+  }
+  Status ReMountSegments(const ClientId&, std::span<const SegmentDescriptor>, TimePoint) override {
+    return No();
+  }
   Status UnmountSegment(const ClientId&, const SegmentId&, TimePoint) override { return No(); }
-  Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId>, TimePoint) override { return No(); }
+  Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId>, TimePoint) override {
+    return No();
+  }
   Result<std::vector<ClientInfo>> GetClients(TimePoint) override { return No(); }
   Result<ClusterStatus> GetStatus(TimePoint) override { return No(); }
 

@@ -12,7 +12,8 @@ constexpr SegmentId kB{2, 2};
 
 PutStartReply TwoReplicas() {
   return {.put_id = PutId{9},
-          .replicas = {{.extents = {{.segment = kA, .offset = 0, .length = 60}, {.segment = kA, .offset = 640, .length = 40}}},
+          .replicas = {{.extents = {{.segment = kA, .offset = 0, .length = 60},
+                                    {.segment = kA, .offset = 640, .length = 40}}},
                        {.extents = {{.segment = kB, .offset = 0, .length = 100}}}}};
 }
 Status Error(ErrorCode code) { return Status(code, "x"); }

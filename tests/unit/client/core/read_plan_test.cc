@@ -19,7 +19,8 @@ ReplicaDescriptor Extents(std::vector<uint64_t> lengths) {
   return replica;
 }
 
-std::vector<ReadPiece> Plan(const ReplicaDescriptor& replica, uint64_t size, ByteRange range, uint64_t max_piece = kHuge) {
+std::vector<ReadPiece> Plan(const ReplicaDescriptor& replica, uint64_t size, ByteRange range,
+                            uint64_t max_piece = kHuge) {
   Result<std::vector<ReadPiece>> plan = PlanRead(replica, size, range, max_piece);
   EXPECT_TRUE(plan.ok()) << plan.status();
   return plan.ok() ? *plan : std::vector<ReadPiece>{};
@@ -28,7 +29,8 @@ std::vector<ReadPiece> Plan(const ReplicaDescriptor& replica, uint64_t size, Byt
 TEST(ReadPlan, AWholeExtentIsReadThroughItsSeal) {
   const std::vector<ReadPiece> plan = Plan(Extents({100}), 100, {.offset = 0, .length = 100});
   ASSERT_EQ(plan.size(), 1u);
-  EXPECT_EQ(plan[0], (ReadPiece{.segment_offset = 4096, .length = 100, .skipped = 28, .seal = true}));
+  EXPECT_EQ(plan[0],
+            (ReadPiece{.segment_offset = 4096, .length = 100, .skipped = 28, .seal = true}));
 }
 
 TEST(ReadPlan, AShortGapIsReadOver) {
@@ -48,7 +50,8 @@ TEST(ReadPlan, BehindALongGapTheSealIsReadByItself) {
 }
 
 TEST(ReadPlan, OnlyTouchedExtentsAreRead) {
-  const std::vector<ReadPiece> plan = Plan(Extents({100, 100, 100}), 300, {.offset = 100, .length = 100});
+  const std::vector<ReadPiece> plan =
+      Plan(Extents({100, 100, 100}), 300, {.offset = 100, .length = 100});
   ASSERT_EQ(plan.size(), 1u);
   EXPECT_EQ(plan[0].extent, 1u);
 }
@@ -60,10 +63,14 @@ TEST(ReadPlan, NothingIsReadForAnEmptyRange) {
 
 TEST(ReadPlan, ExtentsThatDoNotFitAreRefused) {
   for (const uint64_t size : {0, 99, 101}) {
-    EXPECT_EQ(PlanRead(Extents({100}), size, {.offset = 0, .length = 0}, kHuge).code(), ErrorCode::kInternal) << size;
+    EXPECT_EQ(PlanRead(Extents({100}), size, {.offset = 0, .length = 0}, kHuge).code(),
+              ErrorCode::kInternal)
+        << size;
   }
-  EXPECT_EQ(PlanRead(Extents({50, 0, 50}), 100, {.offset = 0, .length = 0}, kHuge).code(), ErrorCode::kInternal);
-  EXPECT_EQ(PlanRead(Extents({UINT64_MAX, 101}), 100, {.offset = 0, .length = 0}, kHuge).code(), ErrorCode::kInternal);
+  EXPECT_EQ(PlanRead(Extents({50, 0, 50}), 100, {.offset = 0, .length = 0}, kHuge).code(),
+            ErrorCode::kInternal);
+  EXPECT_EQ(PlanRead(Extents({UINT64_MAX, 101}), 100, {.offset = 0, .length = 0}, kHuge).code(),
+            ErrorCode::kInternal);
 }
 
 TEST(ReadPlan, RangesAreCutAtTheEnd) {
@@ -98,7 +105,8 @@ TEST(ReadPlan, PiecesTileTheRangeAndSealEachTouchedExtent) {
       if (piece.seal) {
         ++seals[piece.extent];
         ASSERT_LE(piece.skipped, kMaxSkippedBytes);
-        ASSERT_EQ(piece.segment_offset + piece.length + piece.skipped, extent.offset + SealOffset(extent.length));
+        ASSERT_EQ(piece.segment_offset + piece.length + piece.skipped,
+                  extent.offset + SealOffset(extent.length));
       } else {
         ASSERT_EQ(piece.skipped, 0u);
         ASSERT_LE(piece.segment_offset + piece.length, extent.offset + extent.length);

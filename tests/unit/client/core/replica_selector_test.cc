@@ -15,7 +15,8 @@ TEST(ReplicaSelector, PrefersTheNearest) {
 }
 
 TEST(ReplicaSelector, TriesSuspectsLastHoweverNear) {
-  const ReplicaView views[] = {{.locality = Locality::kSameProcess, .suspect = true}, {.locality = Locality::kRemote}};
+  const ReplicaView views[] = {{.locality = Locality::kSameProcess, .suspect = true},
+                               {.locality = Locality::kRemote}};
   EXPECT_EQ(OrderReplicas(views, 0), (Order{1, 0}));
 }
 

@@ -1,8 +1,8 @@
 // Laws of NodeCore against a master that restarts, expires nodes, and loses or repeats messages.
-#include <gtest/gtest.h>
-
 #include <optional>
 #include <set>
+
+#include <gtest/gtest.h>
 
 #include "storenode/core/node_core.h"
 
@@ -33,7 +33,8 @@ class ModelMaster {
   }
   // Law: what was forgotten is never trusted again.
   void Mount(uint64_t epoch) {
-    EXPECT_FALSE(forgotten_.contains(epoch)) << "epoch " << epoch << " came back after it was forgotten";
+    EXPECT_FALSE(forgotten_.contains(epoch))
+        << "epoch " << epoch << " came back after it was forgotten";
     epoch_ = epoch;
   }
   std::optional<uint64_t> epoch() const { return epoch_; }
@@ -57,7 +58,8 @@ class World {
 
   void Step(bool faults) {
     if (faults && rng_.Chance(1, 40)) master_.Restart();
-    if (faults && rng_.Chance(1, 60)) now_ += Seconds(static_cast<int64_t>(rng_.Below(12)));  // frozen
+    if (faults && rng_.Chance(1, 60))
+      now_ += Seconds(static_cast<int64_t>(rng_.Below(12)));  // frozen
     master_.Expire(now_);
     const NodeStep step = core_.Next(now_);
     const bool lost_request = faults && rng_.Chance(1, 8);
@@ -84,7 +86,8 @@ class World {
       case NodeAction::kVerify: {
         const bool known = master_.epoch() == epoch_;
         Delay(faults);
-        core_.OnVerify(now_, lost_request || lost_reply ? Result<bool>(Lost().status()) : Result<bool>(known));
+        core_.OnVerify(
+            now_, lost_request || lost_reply ? Result<bool>(Lost().status()) : Result<bool>(known));
         return;
       }
     }

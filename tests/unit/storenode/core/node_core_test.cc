@@ -10,7 +10,8 @@ constexpr Duration kTtl = Seconds(10);
 class NodeCoreTest : public testing::Test {
  protected:
   Result<PingReply> Reply(PingStatus status, uint64_t term = 7) const {
-    return PingReply{.status = status, .term = Term{term}, .master_now_ms = 5000, .client_ttl = kTtl};
+    return PingReply{
+        .status = status, .term = Term{term}, .master_now_ms = 5000, .client_ttl = kTtl};
   }
   static Status Down() { return Status(ErrorCode::kRpcFail, "down"); }
 

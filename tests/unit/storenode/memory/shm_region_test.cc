@@ -1,19 +1,22 @@
 #include "storenode/memory/shm_region.h"
 
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
 
+#include <gtest/gtest.h>
+
 #include "transfer/base/units.h"
 
 namespace mooncake {
 namespace {
 
-ShmRegionOptions Options(uint64_t size) { return {.name = "test", .segment = {1, 2}, .data_size = size}; }
+ShmRegionOptions Options(uint64_t size) {
+  return {.name = "test", .segment = {1, 2}, .data_size = size};
+}
 
 std::unique_ptr<ShmRegion> Make(const ShmRegionOptions& options) {
   auto region = ShmRegion::Create(options);
@@ -31,7 +34,8 @@ TEST(ShmRegion, DescribesItselfInItsFirstPage) {
   EXPECT_EQ(header.epoch.load(), 1u);
   EXPECT_EQ(header.data_size, 1 * kMiB + 5);
   EXPECT_EQ(region->data().size(), 1 * kMiB + 5);
-  EXPECT_EQ(region->data().data(), reinterpret_cast<const std::byte*>(&header) + header.data_offset);
+  EXPECT_EQ(region->data().data(),
+            reinterpret_cast<const std::byte*>(&header) + header.data_offset);
 }
 
 TEST(ShmRegion, AnotherMappingSeesTheBytes) {
@@ -49,7 +53,8 @@ TEST(ShmRegion, CannotBeCutOrGrown) {
   ASSERT_NE(region, nullptr);
   EXPECT_NE(ftruncate(region->fd(), 0), 0);
   EXPECT_NE(ftruncate(region->fd(), static_cast<off_t>(1 * kMiB)), 0);
-  EXPECT_NE(fcntl(region->fd(), F_ADD_SEALS, F_SEAL_WRITE), 0);  // nor can a client make it read-only for us
+  EXPECT_NE(fcntl(region->fd(), F_ADD_SEALS, F_SEAL_WRITE),
+            0);  // nor can a client make it read-only for us
 }
 
 TEST(ShmRegion, SizesOutOfBoundsAreRefused) {
