@@ -21,10 +21,6 @@ namespace {
 constexpr size_t kLengthBytes = 4;
 constexpr size_t kFirstBuffer = 4096;
 constexpr size_t kKeptBuffer = size_t{256} << 10;  // a larger one is given back after its frame
-// A blocking call returns after this at the latest, so that the deadline can be looked at; nearer deadlines use poll(2).
-// One system call per wait in the common case.
-constexpr Duration kSlice = Seconds(1);
-
 std::string ErrnoText(int error) { return std::strerror(error); }
 
 void SetOption(int fd, int level, int name, int value) {
@@ -32,16 +28,16 @@ void SetOption(int fd, int level, int name, int value) {
   (void)setsockopt(fd, level, name, &value, sizeof value);
 }
 
-void SetOptions(int fd) {
+void SetOptions(int fd, Duration slice) {
   SetOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   // Finds peers that vanished without a word, in about a minute and a half.
   SetOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
   SetOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, 60);
   SetOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, 10);
   SetOption(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
-  const timeval slice{.tv_sec = std::chrono::duration_cast<std::chrono::seconds>(kSlice).count(), .tv_usec = 0};
-  (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &slice, sizeof slice);
-  (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &slice, sizeof slice);
+  const timeval limit{.tv_sec = std::chrono::duration_cast<std::chrono::seconds>(slice).count(), .tv_usec = 0};
+  (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
 
 // Milliseconds for poll(2): rounded up, so that it never spins, and bounded.
@@ -49,11 +45,12 @@ int PollTimeout(Duration left) {
   return static_cast<int>(std::clamp<int64_t>((left.count() + 999'999) / 1'000'000, 0, 60'000));
 }
 
-// OK when the socket is ready (or broken: the next call on it will tell). `flags` for recv/send then.
-Result<int> AwaitReady(int fd, short events, const Clock& clock, TimePoint deadline) {
+// The flags for the recv or send that follows: 0 when it may block, since the socket's own limit of one slice ends before the
+// deadline (one system call in the common case); MSG_DONTWAIT when the socket is ready, or broken.
+Result<int> AwaitReady(int fd, short events, Duration slice, const Clock& clock, TimePoint deadline) {
   for (;;) {
-    const Duration left = deadline == kNever ? kSlice : deadline - clock.Now();
-    if (left >= kSlice) return 0;  // may block: for a slice
+    const Duration left = deadline == kNever ? slice : deadline - clock.Now();
+    if (left >= slice) return 0;
     if (left <= Duration::zero()) return Status(ErrorCode::kRpcTimeout, "the deadline has passed");
     pollfd entry{.fd = fd, .events = events, .revents = 0};
     const int ready = poll(&entry, 1, PollTimeout(left));
@@ -120,11 +117,12 @@ uint32_t ReadLength(const std::byte* bytes) {
 
 }  // namespace
 
-FrameSocket::FrameSocket(int fd) : fd_(fd) { SetOptions(fd); }
+FrameSocket::FrameSocket(int fd, Duration slice) : fd_(fd), slice_(slice) { SetOptions(fd, slice); }
 FrameSocket::~FrameSocket() { Close(); }
 
 FrameSocket::FrameSocket(FrameSocket&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
+      slice_(other.slice_),
       buffer_(std::move(other.buffer_)),
       have_(std::exchange(other.have_, 0)),
       consumed_(std::exchange(other.consumed_, 0)) {}
@@ -133,6 +131,7 @@ FrameSocket& FrameSocket::operator=(FrameSocket&& other) noexcept {
   if (this == &other) return *this;
   Close();
   fd_ = std::exchange(other.fd_, -1);
+  slice_ = other.slice_;
   buffer_ = std::move(other.buffer_);
   have_ = std::exchange(other.have_, 0);
   consumed_ = std::exchange(other.consumed_, 0);
@@ -169,7 +168,7 @@ Status FrameSocket::Send(MutableByteSpan frame, const Clock& clock, TimePoint de
     frame[i] = static_cast<std::byte>(length >> (8 * (kLengthBytes - 1 - i)));
   }
   while (!frame.empty()) {
-    ASSIGN_OR_RETURN(const int flags, AwaitReady(fd_, POLLOUT, clock, deadline));
+    ASSIGN_OR_RETURN(const int flags, AwaitReady(fd_, POLLOUT, slice_, clock, deadline));
     const ssize_t sent = send(fd_, frame.data(), frame.size(), flags | MSG_NOSIGNAL);
     if (sent >= 0) {
       frame = frame.subspan(static_cast<size_t>(sent));
@@ -193,7 +192,7 @@ void FrameSocket::DropConsumed() {
 
 Result<size_t> FrameSocket::ReceiveSome(const Clock& clock, TimePoint deadline) {
   for (;;) {
-    ASSIGN_OR_RETURN(const int flags, AwaitReady(fd_, POLLIN, clock, deadline));
+    ASSIGN_OR_RETURN(const int flags, AwaitReady(fd_, POLLIN, slice_, clock, deadline));
     const ssize_t got = recv(fd_, buffer_.data() + have_, buffer_.size() - have_, flags);
     if (got > 0) return static_cast<size_t>(got);
     if (got == 0) return Status(ErrorCode::kRpcFail, "the peer closed the connection");

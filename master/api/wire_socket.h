@@ -17,8 +17,9 @@ namespace mooncake::wire {
 class FrameSocket {
  public:
   FrameSocket() = default;
-  // Takes over `fd`, a connected blocking stream socket, and sets its options.
-  explicit FrameSocket(int fd);
+  // Takes over `fd`, a connected blocking stream socket, and sets its options. A wait without a near deadline blocks for
+  // `slice` at a time: the grain at which an endless wait looks at its deadline again.
+  explicit FrameSocket(int fd, Duration slice = Seconds(1));
   ~FrameSocket();
   FrameSocket(FrameSocket&& other) noexcept;
   FrameSocket& operator=(FrameSocket&& other) noexcept;
@@ -50,6 +51,7 @@ class FrameSocket {
   void DropConsumed();
 
   int fd_ = -1;
+  Duration slice_{};
   std::vector<std::byte> buffer_;
   size_t have_ = 0;      // bytes in buffer_
   size_t consumed_ = 0;  // of them, the frame handed out last

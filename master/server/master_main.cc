@@ -1,0 +1,136 @@
+// mooncake-master: options, start, wait for a signal, stop.
+#include <glog/logging.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "master/server/admin_http.h"
+#include "master/server/master_options.h"
+#include "master/server/master_service.h"
+#include "master/server/shutdown_signal.h"
+#include "master/server/thrift_server.h"
+#include "master/server/version.h"
+#include "transfer/base/clock.h"
+#include "transfer/base/config_reader.h"
+
+namespace mooncake {
+namespace {
+
+constexpr char kProgram[] = "mooncake-master";
+constexpr int kExitStopped = 0;
+constexpr int kExitCannotStart = 1;
+constexpr int kExitUsage = 2;
+constexpr Duration kReportInterval = Seconds(10);
+
+Status StartLog(const MasterOptions& options) {
+  FLAGS_v = static_cast<int32_t>(options.verbosity);
+  FLAGS_logtostderr = options.log_dir.empty();
+  FLAGS_log_dir = options.log_dir;
+  FLAGS_logbuflevel = -1;  // the ready line must not wait for a buffer
+  if (!options.log_dir.empty() && access(options.log_dir.c_str(), W_OK | X_OK) != 0) {
+    return Status(ErrorCode::kInvalidParams, "log_dir " + options.log_dir + ": " + std::strerror(errno) +
+                                                 "; create the folder, or choose another --log_dir");
+  }
+  google::InitGoogleLogging(kProgram);
+  return Status::Ok();
+}
+
+// A second that no earlier start of a master can have taken, since this one was there when it began.
+Term FreshTerm(const Clock& clock) {
+  const Term at_start = TermNow(clock);
+  // At most a second; signals are not lost meanwhile.
+  while (TermNow(clock) == at_start) std::this_thread::sleep_for(Millis(10));
+  return TermNow(clock);
+}
+
+// All that serves. Members are destroyed in the reverse order: HTTP, RPC, service.
+struct Running {
+  std::unique_ptr<MasterService> service;
+  std::unique_ptr<ThriftServer> rpc;
+  std::unique_ptr<AdminHttp> http;
+
+  ConnectionNumbers connections() const { return {rpc->connections(), rpc->refused()}; }
+};
+
+Status StartServing(const MasterOptions& options, const Clock& clock, Running& running) {
+  MasterServiceOptions service_options;
+  service_options.core = options.core;
+  service_options.term = FreshTerm(clock);
+  ASSIGN_OR_RETURN(running.service, MasterService::Create(service_options, clock));
+
+  ThriftServerOptions rpc_options;
+  rpc_options.address = {options.rpc_address, options.rpc_port};
+  rpc_options.max_connections = options.max_connections;
+  rpc_options.idle_timeout = options.rpc_idle_timeout;
+  MasterService& service = *running.service;
+  auto rpc = ThriftServer::Start(rpc_options, service, [&service] { return service.term(); }, clock);
+  if (!rpc.ok()) return Annotate(rpc.status(), "RPC (--rpc_address, --rpc_port)");
+  running.rpc = std::move(rpc).value();
+
+  if (options.metrics_port == 0) return Status::Ok();
+  auto http = AdminHttp::Start({options.metrics_host, options.metrics_port}, service,
+                               [&running] { return running.connections(); });
+  if (!http.ok()) return Annotate(http.status(), "HTTP (--metrics_host, --metrics_port; --metrics_port=0 turns it off)");
+  running.http = std::move(http).value();
+  return Status::Ok();
+}
+
+int Serve(const MasterOptions& options) {
+  ShutdownSignal signal;
+  const Clock& clock = SystemClock();
+  Running running;
+  const Status started = StartServing(options, clock, running);
+  if (!started.ok()) {
+    std::fprintf(stderr, "%s: cannot start: %s\n", kProgram, started.message().c_str());
+    return kExitCannotStart;
+  }
+  LOG(INFO) << "ready rpc_address=" << running.rpc->address().ToString()
+            << " metrics_address=" << (running.http ? running.http->address().ToString() : "off")
+            << " term=" << running.service->term().value << " version=" << Version() << " pid=" << getpid();
+
+  int which = 0;
+  while ((which = signal.WaitFor(kReportInterval)) == 0) {
+    if (options.enable_metric_reporting) LOG(INFO) << MetricsSummary(*running.service, running.connections());
+  }
+  LOG(INFO) << "stopping signal=" << which;
+  running.service->BeginShutdown();
+  running.rpc->Stop();
+  running.http.reset();
+  running.rpc.reset();
+  running.service.reset();
+  LOG(INFO) << "stopped";
+  return kExitStopped;
+}
+
+int Main(int argc, char** argv) {
+  MasterOptions options;
+  ConfigReader reader(kProgram, "The metadata service of Mooncake Store: it knows every object, segment and client, and touches no data.");
+  DescribeMasterOptions(options, reader);
+  const auto outcome = reader.Read(argc, argv);
+  if (outcome.ok() && *outcome == ConfigOutcome::kHelp) return std::fputs(reader.Help().c_str(), stdout), kExitStopped;
+  if (outcome.ok() && *outcome == ConfigOutcome::kVersion) {
+    return std::printf("%s %s\n", kProgram, Version()), kExitStopped;
+  }
+  Status status = outcome.status();
+  if (status.ok()) status = FinishMasterOptions(options);
+  if (!status.ok()) {
+    std::fprintf(stderr, "%s: %s\n", kProgram, status.message().c_str());
+    return kExitUsage;
+  }
+  status = StartLog(options);
+  if (!status.ok()) {
+    std::fprintf(stderr, "%s: cannot start: %s\n", kProgram, status.message().c_str());
+    return kExitCannotStart;
+  }
+  for (const std::string& warning : reader.warnings()) LOG(WARNING) << warning;
+  return Serve(options);
+}
+
+}  // namespace
+}  // namespace mooncake
+
+int main(int argc, char** argv) { return mooncake::Main(argc, argv); }

@@ -1,0 +1,85 @@
+#include "master/server/master_options.h"
+
+namespace mooncake {
+namespace {
+
+void DescribeNetwork(MasterOptions& options, ConfigReader& reader) {
+  reader.Section("Network");
+  reader.Add("rpc_address", &options.rpc_address,
+             "Address or name of this host to serve RPC on; 0.0.0.0 is all of IPv4, :: all of IPv6 and IPv4.");
+  reader.Add("rpc_port", &options.rpc_port, "TCP port of the RPC service; 0 takes any free one, the log tells which.");
+  reader.AddAlias("port", "rpc_port");
+  reader.Add("max_connections", &options.max_connections,
+             "RPC connections at one time, each with a thread of its own; further ones are told so and closed.");
+  reader.AddDuration("rpc_conn_timeout_seconds", &options.rpc_idle_timeout, Seconds(1),
+                     "RPC connections without a request are closed after this; 0 = never.");
+  reader.Add("metrics_host", &options.metrics_host, "Address for HTTP: /health, /ready, /metrics and more.");
+  reader.Add("metrics_port", &options.metrics_port, "TCP port for HTTP; 0 = no HTTP at all.");
+  reader.Add("enable_metric_reporting", &options.enable_metric_reporting, "One summary line in the log every 10 s.");
+  reader.Add("log_dir", &options.log_dir, "Folder for log files; without it the log goes to stderr.");
+  reader.Add("v", &options.verbosity, "Detail of the log; 1 tells of each connection that ends badly.");
+  reader.AddIgnored("rpc_thread_num", "each connection has its own thread, see max_connections");
+  reader.AddIgnored("max_threads", "each connection has its own thread, see max_connections");
+  reader.AddIgnored("rpc_enable_tcp_no_delay", "it is always on");
+}
+
+void DescribeObjects(core::CoreOptions& core, ConfigReader& reader) {
+  reader.Section("Objects, leases and pins");
+  reader.AddDuration("default_kv_lease_ttl", &core.lease_ttl, Millis(1), "Length of a read lease.");
+  reader.AddDuration("default_kv_soft_pin_ttl", &core.soft_pin_ttl, Millis(1),
+                     "Length of a soft pin that asks for none in particular.");
+  reader.AddDuration("max_kv_soft_pin_ttl", &core.soft_pin_max_ttl, Millis(1),
+                     "The longest soft pin that a request may ask for; not less than the default.");
+  reader.AddDuration("put_start_discard_timeout_sec", &core.put_start_discard_timeout, Seconds(1),
+                     "Age after which another writer may take the place of an unfinished write.");
+  reader.AddDuration("put_start_release_timeout_sec", &core.put_start_release_timeout, Seconds(1),
+                     "Age after which the space of an unfinished write is free again; more than the discard timeout.");
+  reader.AddDuration("client_ttl", &core.client_ttl, Seconds(1),
+                     "A client or node that does not ping for so long is gone, its segments with it.");
+  reader.AddAlias("client_live_ttl_sec", "client_ttl");
+}
+
+void DescribeSpace(MasterOptions& options, ConfigReader& reader) {
+  core::CoreOptions& core = options.core;
+  reader.Section("Space and eviction");
+  reader.Add("eviction_high_watermark_ratio", &core.eviction_high_watermark,
+             "Share of the capacity in use at which eviction begins; 1.0 = only when a write finds no room.");
+  reader.Add("segment_high_watermark_ratio", &core.segment_high_watermark,
+             "The same for each single segment, so that one full segment beside empty ones is noticed.");
+  reader.Add("eviction_ratio", &core.eviction_ratio,
+             "Eviction goes on until the share in use is this much below the watermark.");
+  reader.Add("allow_evict_soft_pinned_objects", &core.allow_evict_soft_pinned,
+             "Evict soft-pinned objects when nothing else is left.");
+  reader.AddChoice("memory_allocator", &options.memory_allocator, {"offset"}, "How a segment's space is managed.");
+  reader.AddChoice("allocation_strategy", &options.allocation_strategy,
+                   {"random", "free_ratio_first", "ssd_free_ratio_first", "local_first", "cxl"},
+                   "Which segments new objects go to.");
+  reader.AddSize("min_slice_size", &core.min_slice_bytes,
+                 "An object that fits no hole is split, but into no pieces smaller than this.");
+}
+
+}  // namespace
+
+void DescribeMasterOptions(MasterOptions& options, ConfigReader& reader) {
+  DescribeNetwork(options, reader);
+  DescribeObjects(options.core, reader);
+  DescribeSpace(options, reader);
+  reader.Section("Other");
+  reader.Epilogue(
+      "SIGTERM or SIGINT stops it. Exit status: 0 stopped by a signal, 1 could not start (the last line says why and what\n"
+      "to do), 2 an option is wrong.\n");
+}
+
+Status FinishMasterOptions(MasterOptions& options) {
+  const auto strategy = core::ParseAllocationStrategy(options.allocation_strategy);
+  if (!strategy) {
+    return Status(ErrorCode::kInvalidParams, "allocation_strategy: '" + options.allocation_strategy + "' is not known");
+  }
+  options.core.allocation_strategy = *strategy;
+  if (options.max_connections == 0) {
+    return Status(ErrorCode::kInvalidParams, "max_connections: must be at least 1");
+  }
+  return options.core.Validate();
+}
+
+}  // namespace mooncake

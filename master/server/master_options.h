@@ -1,0 +1,34 @@
+// Everything that mooncake-master can be told, and the names it is told by.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "master/core/options.h"
+#include "transfer/base/config_reader.h"
+#include "transfer/base/units.h"
+
+namespace mooncake {
+
+struct MasterOptions {
+  std::string rpc_address = "0.0.0.0";
+  uint16_t rpc_port = 50051;                 // 0: any free one
+  uint32_t max_connections = 4096;
+  Duration rpc_idle_timeout = Duration::zero();  // 0: never
+  std::string metrics_host = "0.0.0.0";
+  uint16_t metrics_port = 9003;              // 0: no HTTP
+  bool enable_metric_reporting = true;
+  std::string log_dir;                       // "": to stderr
+  uint32_t verbosity = 0;
+  std::string memory_allocator = "offset";
+  std::string allocation_strategy = "random";
+  core::CoreOptions core;
+};
+
+// Names, defaults, units and help texts. `options` must outlive `reader`.
+void DescribeMasterOptions(MasterOptions& options, ConfigReader& reader);
+
+// After reading: takes over what is spelled as text, and checks all. kInvalidParams names the option.
+Status FinishMasterOptions(MasterOptions& options);
+
+}  // namespace mooncake

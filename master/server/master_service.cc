@@ -1,0 +1,249 @@
+#include "master/server/master_service.h"
+
+#include <algorithm>
+#include <random>
+
+#include "master/server/version.h"
+
+namespace mooncake {
+namespace {
+
+// 2024-01-01T00:00:00Z, and the bits that a put id has room for.
+constexpr int64_t kTermOriginSeconds = 1704067200;
+constexpr uint64_t kTermMask = (uint64_t{1} << 30) - 1;
+
+// Between two looks when nothing is known to be due: new writes and leases may fall due before what Tick said last.
+constexpr Duration kTickInterval = Millis(50);
+constexpr uint32_t kTickBudget = 256;
+
+int64_t WallMs(const Clock& clock) { return clock.WallNow().ns / 1'000'000; }
+
+uint64_t RandomSeed() {
+  std::random_device device;
+  return (uint64_t{device()} << 32) | device();
+}
+
+template <typename Out>
+bool Failed(const Out& out) {
+  return !out.ok();
+}
+
+}  // namespace
+
+Term TermNow(const Clock& clock) {
+  const int64_t seconds = clock.WallNow().ns / 1'000'000'000 - kTermOriginSeconds;
+  return Term{std::max<uint64_t>(1, static_cast<uint64_t>(std::max<int64_t>(0, seconds)) & kTermMask)};
+}
+
+MasterService::MasterService(const MasterServiceOptions& options, const Clock& clock, Term term, uint64_t seed)
+    : options_(options), clock_(clock), term_(term), started_(clock.Now()), core_(options.core, term, seed) {}
+
+Result<std::unique_ptr<MasterService>> MasterService::Create(const MasterServiceOptions& options,
+                                                             const Clock& clock) {
+  RETURN_IF_ERROR(options.core.Validate());
+  const Term term = options.term ? *options.term : TermNow(clock);
+  const uint64_t seed = options.seed ? *options.seed : RandomSeed();
+  std::unique_ptr<MasterService> service(new MasterService(options, clock, term, seed));
+  if (options.background) {
+    service->background_ = std::thread([raw = service.get()] { raw->BackgroundLoop(); });
+  }
+  return service;
+}
+
+MasterService::~MasterService() {
+  BeginShutdown();
+  if (background_.joinable()) background_.join();
+}
+
+void MasterService::BeginShutdown() {
+  MutexLock lock(wake_mutex_);
+  stopping_.store(true);
+  wake_.NotifyAll();
+}
+
+bool MasterService::Tick() {
+  SliceLock lock(mutex_);
+  return core_.Tick(clock_.Now(), kTickBudget).more;
+}
+
+void MasterService::BackgroundLoop() {
+  while (!stopping_.load()) {
+    if (Tick()) continue;
+    MutexLock lock(wake_mutex_);
+    if (!stopping_.load()) wake_.WaitFor(wake_mutex_, kTickInterval);
+  }
+}
+
+core::Counters MasterService::core_counters() const {
+  FairLock lock(mutex_);
+  return core_.GetCounters();
+}
+
+// Runs `work(now, entry)` for each entry, `per_lock` of them under one hold of the lock.
+template <typename Out, typename Args, typename Work>
+std::vector<Out> MasterService::Batch(MasterCall call, std::span<const Args> args, uint32_t per_lock, Work&& work) {
+  std::vector<Out> out;
+  out.reserve(args.size());
+  if (args.size() > kMaxBatch) {
+    const Status refusal(ErrorCode::kInvalidParams, std::to_string(args.size()) +
+                                                        " entries in one request; the limit is " +
+                                                        std::to_string(kMaxBatch));
+    out.assign(args.size(), Out(refusal));
+  }
+  while (out.size() < args.size()) {
+    const size_t end = std::min<size_t>(args.size(), out.size() + per_lock);
+    // The first hold is short work like any other; later ones let those in who came meanwhile.
+    const auto slice = [&]() MC_REQUIRES(mutex_) {
+      const TimePoint now = clock_.Now();
+      while (out.size() < end) out.push_back(work(now, args[out.size()]));
+    };
+    if (out.empty()) {
+      FairLock lock(mutex_);
+      slice();
+    } else {
+      SliceLock lock(mutex_);
+      slice();
+    }
+  }
+  counters_.of(call).Count(out.size(), static_cast<uint64_t>(std::count_if(out.begin(), out.end(), Failed<Out>)));
+  return out;
+}
+
+// `work(now)` under the lock, counted.
+template <typename Work>
+auto MasterService::Single(MasterCall call, Work&& work) {
+  auto out = [&] {
+    FairLock lock(mutex_);
+    return work(clock_.Now());
+  }();
+  counters_.of(call).Count(1, out.ok() ? 0 : 1);
+  return out;
+}
+
+Result<PingReply> MasterService::Ping(const ClientId& client, const std::string& address, TimePoint) {
+  return Single(MasterCall::kPing, [&](TimePoint now) MC_REQUIRES(mutex_) { return core_.Ping(now, client, address); });
+}
+
+std::vector<Result<PutStartReply>> MasterService::BatchPutStart(std::span<const PutStartArgs> args, TimePoint) {
+  // Where the first entry that wants company went; the others of the batch try there first.
+  std::vector<std::string> together;
+  return Batch<Result<PutStartReply>>(
+      MasterCall::kPutStart, args, options_.puts_per_lock,
+      [&](TimePoint now, const PutStartArgs& entry) MC_REQUIRES(mutex_) {
+        const auto start = [&](const PutStartArgs& what) MC_REQUIRES(mutex_) {
+          auto reply = core_.PutStart(now, what);
+          if (reply.ok()) counters_.CountValue(what.size);
+          return reply;
+        };
+        if (!entry.config.prefer_same_node) return start(entry);
+        if (together.empty()) {
+          auto reply = start(entry);
+          if (reply.ok()) together = core_.SegmentNames(reply->replicas);
+          return reply;
+        }
+        PutStartArgs beside = entry;
+        auto& preferred = beside.config.preferred_segments;
+        preferred.insert(preferred.begin(), together.begin(), together.end());
+        return start(beside);
+      });
+}
+
+std::vector<Status> MasterService::BatchPutEnd(std::span<const PutEndArgs> args, TimePoint) {
+  const int64_t wall_ms = WallMs(clock_);
+  return Batch<Status>(MasterCall::kPutEnd, args, options_.keys_per_lock,
+                       [&](TimePoint now, const PutEndArgs& entry)
+                           MC_REQUIRES(mutex_) { return core_.PutEnd(now, wall_ms, entry); });
+}
+
+std::vector<Status> MasterService::BatchPutRevoke(std::span<const PutRevokeArgs> args, TimePoint) {
+  return Batch<Status>(
+      MasterCall::kPutRevoke, args, options_.keys_per_lock,
+      [&](TimePoint now, const PutRevokeArgs& entry) MC_REQUIRES(mutex_) { return core_.PutRevoke(now, entry); });
+}
+
+std::vector<Result<ReplicaList>> MasterService::BatchGetReplicaList(std::span<const ObjectName> names, TimePoint) {
+  return Batch<Result<ReplicaList>>(MasterCall::kGetReplicaList, names, options_.keys_per_lock,
+                                    [&](TimePoint now, const ObjectName& name) MC_REQUIRES(mutex_) {
+                                      auto list = core_.GetReplicaList(now, name);
+                                      if (list.ok()) {
+                                        counters_.hit_bytes.fetch_add(list->size, std::memory_order_relaxed);
+                                      }
+                                      return list;
+                                    });
+}
+
+std::vector<Result<Duration>> MasterService::BatchRenewLease(std::span<const LeaseRef> leases, TimePoint) {
+  return Batch<Result<Duration>>(
+      MasterCall::kRenewLease, leases, options_.keys_per_lock,
+      [&](TimePoint now, const LeaseRef& lease) MC_REQUIRES(mutex_) { return core_.RenewLease(now, lease); });
+}
+
+std::vector<Result<bool>> MasterService::BatchExistKey(std::span<const ObjectName> names, bool grant_lease,
+                                                       TimePoint) {
+  return Batch<Result<bool>>(MasterCall::kExistKey, names, options_.keys_per_lock,
+                             [&](TimePoint now, const ObjectName& name)
+                                 MC_REQUIRES(mutex_) { return core_.ExistKey(now, name, grant_lease); });
+}
+
+std::vector<Result<ObjectStat>> MasterService::BatchStat(std::span<const ObjectName> names, TimePoint) {
+  return Batch<Result<ObjectStat>>(
+      MasterCall::kStat, names, options_.keys_per_lock,
+      [&](TimePoint now, const ObjectName& name) MC_REQUIRES(mutex_) { return core_.Stat(now, name); });
+}
+
+std::vector<Status> MasterService::BatchRemove(std::span<const ObjectName> names, bool force, TimePoint) {
+  return Batch<Status>(
+      MasterCall::kRemove, names, options_.keys_per_lock,
+      [&](TimePoint now, const ObjectName& name) MC_REQUIRES(mutex_) { return core_.Remove(now, name, force); });
+}
+
+Status MasterService::Rename(const ObjectName& from, const ObjectName& to, bool no_replace, TimePoint) {
+  return Single(MasterCall::kRename,
+                [&](TimePoint now) MC_REQUIRES(mutex_) { return core_.Rename(now, from, to, no_replace); });
+}
+
+Status MasterService::SetAttributes(const ObjectName& name, PutId version, const ObjectAttributes& attributes,
+                                    TimePoint) {
+  return Single(MasterCall::kSetAttributes, [&](TimePoint now) MC_REQUIRES(mutex_) {
+    return core_.SetAttributes(now, name, version, attributes);
+  });
+}
+
+Status MasterService::MountSegment(const ClientId& client, const SegmentDescriptor& segment, TimePoint) {
+  return Single(MasterCall::kMountSegment,
+                [&](TimePoint now) MC_REQUIRES(mutex_) { return core_.MountSegment(now, client, segment); });
+}
+
+Status MasterService::ReMountSegments(const ClientId& client, std::span<const SegmentDescriptor> segments,
+                                      TimePoint) {
+  return Single(MasterCall::kReMountSegment,
+                [&](TimePoint now) MC_REQUIRES(mutex_) { return core_.ReMountSegments(now, client, segments); });
+}
+
+Status MasterService::UnmountSegment(const ClientId& client, const SegmentId& id, TimePoint) {
+  return Single(MasterCall::kUnmountSegment,
+                [&](TimePoint now) MC_REQUIRES(mutex_) { return core_.UnmountSegment(now, client, id); });
+}
+
+Result<std::vector<SegmentInfo>> MasterService::GetSegments(std::span<const SegmentId> ids, TimePoint) {
+  return Single(MasterCall::kGetSegments, [&](TimePoint) MC_REQUIRES(mutex_) {
+    return Result<std::vector<SegmentInfo>>(core_.GetSegments(ids));
+  });
+}
+
+Result<std::vector<ClientInfo>> MasterService::GetClients(TimePoint) {
+  return Single(MasterCall::kGetClients, [&](TimePoint now) MC_REQUIRES(mutex_) {
+    return Result<std::vector<ClientInfo>>(core_.GetClients(now));
+  });
+}
+
+Result<ClusterStatus> MasterService::GetStatus(TimePoint) {
+  return Single(MasterCall::kGetStatus, [&](TimePoint now) MC_REQUIRES(mutex_) {
+    ClusterStatus status = core_.GetStatus();
+    status.version = Version();
+    status.uptime = now - started_;
+    return Result<ClusterStatus>(std::move(status));
+  });
+}
+
+}  // namespace mooncake

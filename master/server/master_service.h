@@ -1,0 +1,112 @@
+// The metadata service as an object: the pure core behind one lock, with the background work. Used directly in one process
+// (embedded store, tests), and by the Thrift server.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "master/api/master_api.h"
+#include "master/core/metadata_core.h"
+#include "master/server/call_counters.h"
+#include "master/server/fair_mutex.h"
+#include "transfer/base/clock.h"
+
+namespace mooncake {
+
+struct MasterServiceOptions {
+  core::CoreOptions core;
+  std::optional<Term> term;      // default: TermNow(clock)
+  std::optional<uint64_t> seed;  // of placement; default: from the operating system
+  bool background = true;        // false: the owner calls Tick (tests)
+  uint32_t keys_per_lock = 64;   // entries of a batch done under one hold of the lock
+  uint32_t puts_per_lock = 8;    // of BatchPutStart: each may evict
+  uint32_t keys_per_step = 256;  // visited by one step of a long operation
+};
+
+// Seconds since 2024-01-01 UTC: grows from one start of a master to the next, at least once a second. See README.md, "Term".
+Term TermNow(const Clock& clock);
+
+// Thread-safe. Deadlines matter to the operations that walk many keys only; the others do not wait for anything but the lock, which
+// is held for slices. An operation that is cut short by its deadline answers kRpcTimeout and says how far it came.
+class MasterService final : public MasterApi {
+ public:
+  // kInvalidParams when the options of the core make no sense. `clock` must outlive the service.
+  static Result<std::unique_ptr<MasterService>> Create(const MasterServiceOptions& options, const Clock& clock);
+  ~MasterService() override;
+
+  Term term() const { return term_; }
+  core::Counters core_counters() const;
+  const MasterCounters& counters() const { return counters_; }
+  // Long operations stop at their next step and answer kUnavailableInCurrentStatus; the background work ends. For a quick exit.
+  void BeginShutdown();
+  // One round of background work; true when more is due at once.
+  bool Tick();
+
+  Result<PingReply> Ping(const ClientId& client, const std::string& address, TimePoint deadline) override;
+  std::vector<Result<PutStartReply>> BatchPutStart(std::span<const PutStartArgs> args, TimePoint deadline) override;
+  std::vector<Status> BatchPutEnd(std::span<const PutEndArgs> args, TimePoint deadline) override;
+  std::vector<Status> BatchPutRevoke(std::span<const PutRevokeArgs> args, TimePoint deadline) override;
+  std::vector<Result<ReplicaList>> BatchGetReplicaList(std::span<const ObjectName> names,
+                                                       TimePoint deadline) override;
+  std::vector<Result<Duration>> BatchRenewLease(std::span<const LeaseRef> leases, TimePoint deadline) override;
+  std::vector<Result<bool>> BatchExistKey(std::span<const ObjectName> names, bool grant_lease,
+                                          TimePoint deadline) override;
+  std::vector<Result<ObjectStat>> BatchStat(std::span<const ObjectName> names, TimePoint deadline) override;
+  std::vector<Status> BatchRemove(std::span<const ObjectName> names, bool force, TimePoint deadline) override;
+  Result<RemoveByRegexReply> RemoveByRegex(const RemoveByRegexArgs& args, TimePoint deadline) override;
+  Result<uint64_t> RemoveAll(const std::string& tenant, bool force, TimePoint deadline) override;
+  Result<std::vector<std::pair<std::string, ReplicaList>>> GetReplicaListByRegex(const std::string& tenant,
+                                                                                 const std::string& pattern,
+                                                                                 uint32_t limit,
+                                                                                 TimePoint deadline) override;
+  Result<ListReply> ListObjects(const ListArgs& args, TimePoint deadline) override;
+  Status Rename(const ObjectName& from, const ObjectName& to, bool no_replace, TimePoint deadline) override;
+  Result<uint64_t> RenamePrefix(const std::string& tenant, const std::string& from_prefix,
+                                const std::string& to_prefix, TimePoint deadline) override;
+  Status SetAttributes(const ObjectName& name, PutId version, const ObjectAttributes& attributes,
+                       TimePoint deadline) override;
+  Status MountSegment(const ClientId& client, const SegmentDescriptor& segment, TimePoint deadline) override;
+  Status ReMountSegments(const ClientId& client, std::span<const SegmentDescriptor> segments,
+                         TimePoint deadline) override;
+  Status UnmountSegment(const ClientId& client, const SegmentId& id, TimePoint deadline) override;
+  Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId> ids, TimePoint deadline) override;
+  Result<std::vector<ClientInfo>> GetClients(TimePoint deadline) override;
+  Result<ClusterStatus> GetStatus(TimePoint deadline) override;
+
+ private:
+  MasterService(const MasterServiceOptions& options, const Clock& clock, Term term, uint64_t seed);
+
+  template <typename Out, typename Args, typename Work>
+  std::vector<Out> Batch(MasterCall call, std::span<const Args> args, uint32_t per_lock, Work&& work);
+  template <typename Work>
+  auto Single(MasterCall call, Work&& work);
+  template <typename Make>
+  auto Start(Make&& make);
+  template <typename Walk, typename Progress>
+  Status StepToEnd(Walk& walk, TimePoint deadline, Progress&& progress);
+  void BackgroundLoop();
+
+  // Fixed after construction.
+  const MasterServiceOptions options_;
+  const Clock& clock_;
+  const Term term_;
+  const TimePoint started_;
+
+  MasterCounters counters_;
+  std::atomic<bool> stopping_{false};  // written under wake_mutex_; read between steps
+
+  mutable FairMutex mutex_;
+  core::MetadataCore core_ MC_GUARDED_BY(mutex_);
+
+  Mutex wake_mutex_;
+  CondVar wake_;
+  std::thread background_;
+};
+
+}  // namespace mooncake

@@ -1,0 +1,182 @@
+#include "master/server/metrics_text.h"
+
+#include <array>
+#include <string_view>
+
+#include "master/server/version.h"
+#include "transfer/base/units.h"
+
+namespace mooncake {
+namespace {
+
+struct CallName {
+  MasterCall call;
+  const char* name;
+  bool batch;
+};
+
+constexpr std::array<CallName, kMasterCalls> kCallNames = {{
+    {MasterCall::kPing, "ping", false},
+    {MasterCall::kPutStart, "put_start", true},
+    {MasterCall::kPutEnd, "put_end", true},
+    {MasterCall::kPutRevoke, "put_revoke", true},
+    {MasterCall::kGetReplicaList, "get_replica_list", true},
+    {MasterCall::kRenewLease, "renew_lease", true},
+    {MasterCall::kExistKey, "exist_key", true},
+    {MasterCall::kStat, "stat", true},
+    {MasterCall::kRemove, "remove", true},
+    {MasterCall::kRemoveByRegex, "remove_by_regex", false},
+    {MasterCall::kRemoveAll, "remove_all", false},
+    {MasterCall::kGetReplicaListByRegex, "get_replica_list_by_regex", false},
+    {MasterCall::kListObjects, "list_objects", false},
+    {MasterCall::kRename, "rename", false},
+    {MasterCall::kRenamePrefix, "rename_prefix", false},
+    {MasterCall::kSetAttributes, "set_attributes", false},
+    {MasterCall::kMountSegment, "mount_segment", false},
+    {MasterCall::kReMountSegment, "remount_segment", false},
+    {MasterCall::kUnmountSegment, "unmount_segment", false},
+    {MasterCall::kGetSegments, "get_segments", false},
+    {MasterCall::kGetClients, "get_clients", false},
+    {MasterCall::kGetStatus, "get_status", false},
+}};
+
+class TextWriter {
+ public:
+  void Gauge(std::string_view name, std::string_view help, uint64_t value) { One(name, help, "gauge", value); }
+  void Counter(std::string_view name, std::string_view help, uint64_t value) { One(name, help, "counter", value); }
+  void Header(std::string_view name, std::string_view help, std::string_view type) {
+    text_.append("# HELP ").append(name).append(" ").append(help).append("\n# TYPE ").append(name).append(" ");
+    text_.append(type).append("\n");
+  }
+  // `label`: name="value" pairs, or "".
+  void Value(std::string_view name, const std::string& label, uint64_t value) {
+    text_.append(name);
+    if (!label.empty()) text_.append("{").append(label).append("}");
+    text_.append(" ").append(std::to_string(value)).append("\n");
+  }
+  std::string Take() { return std::move(text_); }
+
+ private:
+  void One(std::string_view name, std::string_view help, std::string_view type, uint64_t value) {
+    Header(name, help, type);
+    Value(name, "", value);
+  }
+  std::string text_;
+};
+
+std::string SegmentLabel(const std::string& name) {
+  std::string out = "segment=\"";
+  for (const char c : name) {
+    if (c == '\\' || c == '"') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out + "\"";
+}
+
+void WriteCalls(const MasterCounters& counters, TextWriter& out) {
+  for (const CallName& entry : kCallNames) {
+    const CallCounters& call = counters.of(entry.call);
+    const std::string single = std::string("master_") + entry.name;
+    out.Counter(single + "_requests_total", "Keys or calls asked for", call.items);
+    out.Counter(single + "_failures_total", "Of these, refused or failed", call.failed_items);
+    if (!entry.batch) continue;
+    const std::string batch = std::string("master_batch_") + entry.name;
+    out.Counter(batch + "_requests_total", "Calls, of one key or more", call.requests);
+    out.Counter(batch + "_failures_total", "Calls of which no key succeeded", call.failures);
+    out.Counter(batch + "_partial_successes_total", "Calls of which some keys succeeded", call.partial_successes);
+    out.Counter(batch + "_items_total", "Keys in calls", call.items);
+    out.Counter(batch + "_failed_items_total", "Keys that failed", call.failed_items);
+  }
+}
+
+void WriteValueSizes(const MasterCounters& counters, TextWriter& out) {
+  static constexpr std::string_view kName = "master_value_size_bytes";
+  out.Header(kName, "Sizes of objects for which a put was started", "histogram");
+  uint64_t total = 0;
+  for (size_t i = 0; i < kValueSizeBounds.size(); ++i) {
+    total += counters.value_sizes[i];
+    out.Value("master_value_size_bytes_bucket", "le=\"" + std::to_string(kValueSizeBounds[i]) + "\"", total);
+  }
+  total += counters.value_sizes.back();
+  out.Value("master_value_size_bytes_bucket", "le=\"+Inf\"", total);
+  out.Value("master_value_size_bytes_sum", "", counters.value_bytes);
+  out.Value("master_value_size_bytes_count", "", total);
+}
+
+void WriteSegments(MasterService& service, TextWriter& out) {
+  // Nobody waits for this; the deadline plays no part.
+  const auto segments = service.GetSegments({}, kNever);
+  if (!segments.ok()) return;
+  out.Header("segment_total_capacity_bytes", "Size of the segment", "gauge");
+  for (const SegmentInfo& s : *segments) {
+    out.Value("segment_total_capacity_bytes", SegmentLabel(s.descriptor.name), s.descriptor.size);
+  }
+  out.Header("segment_allocated_bytes", "Bytes in use on the segment, seals and rounding included", "gauge");
+  for (const SegmentInfo& s : *segments) {
+    out.Value("segment_allocated_bytes", SegmentLabel(s.descriptor.name), s.used);
+  }
+}
+
+void WriteObjects(const core::Counters& c, TextWriter& out) {
+  out.Gauge("master_allocated_bytes", "Bytes in use on all segments", c.used);
+  out.Gauge("master_total_capacity_bytes", "Size of all segments", c.capacity);
+  out.Gauge("master_key_count", "Readable objects", c.objects);
+  out.Gauge("master_soft_pin_key_count", "Of these, soft-pinned", c.soft_pinned_objects);
+  out.Gauge("master_hard_pin_key_count", "Of these, hard-pinned", c.hard_pinned_objects);
+  out.Gauge("master_under_replicated_key_count", "Of these, with fewer replicas than asked for",
+            c.under_replicated_objects);
+  out.Gauge("master_active_clients", "Clients and nodes that ping", c.clients);
+  out.Gauge("master_segment_count", "Segments", c.segments);
+  out.Gauge("master_processing_key_count", "Writes in progress", c.puts_in_progress);
+  out.Gauge("master_detached_bytes", "Bytes of replaced or removed versions that are still leased", c.detached_bytes);
+  out.Gauge("master_put_start_discarded_staging_size", "Bytes of given-up writes that are still held",
+            c.discarded_bytes);
+  out.Counter("master_put_start_discard_cnt", "Unfinished writes that a later one replaced", c.puts_preempted);
+  out.Counter("master_put_start_release_cnt", "Unfinished writes that were given up for their age", c.puts_expired);
+  out.Counter("master_put_start_alloc_failures_total", "Writes that found no room", c.placement_failures);
+  out.Counter("master_put_start_partial_allocations_total", "Writes with fewer replicas than asked for",
+              c.partial_placements);
+  out.Counter("master_evicted_key_count", "Objects evicted", c.evicted_objects);
+  out.Counter("master_evicted_size_bytes", "Bytes evicted", c.evicted_bytes);
+  out.Counter("master_lost_key_count", "Objects whose last segment went away", c.lost_objects);
+  out.Counter("master_expired_clients_total", "Clients and nodes that stopped to ping", c.expired_clients);
+}
+
+}  // namespace
+
+std::string MetricsText(MasterService& service, const ConnectionNumbers& connections) {
+  TextWriter out;
+  const MasterCounters& counters = service.counters();
+  WriteObjects(service.core_counters(), out);
+  WriteSegments(service, out);
+  WriteValueSizes(counters, out);
+  const CallCounters& gets = counters.of(MasterCall::kGetReplicaList);
+  out.Counter("total_get_nums_", "Keys whose replicas were asked for", gets.items);
+  out.Counter("valid_get_nums_", "Of these, found", gets.items - gets.failed_items);
+  out.Counter("mem_cache_hit_nums_", "Replica lists handed out", gets.items - gets.failed_items);
+  out.Counter("mem_cache_hit_bytes_total", "Bytes of the objects found", counters.hit_bytes);
+  WriteCalls(counters, out);
+  out.Gauge("master_rpc_connections", "Open RPC connections", connections.open);
+  out.Counter("master_rpc_connections_refused_total", "Connections beyond max_connections", connections.refused);
+  return out.Take();
+}
+
+std::string MetricsSummary(MasterService& service, const ConnectionNumbers& connections) {
+  const core::Counters c = service.core_counters();
+  const uint64_t percent = c.capacity == 0 ? 0 : c.used * 100 / c.capacity;
+  const auto calls = [&](MasterCall call) {
+    const CallCounters& counters = service.counters().of(call);
+    return std::to_string(counters.items - counters.failed_items) + "/" + std::to_string(counters.items);
+  };
+  return "role=leader version=" + std::string(Version()) + " term=" + std::to_string(service.term().value) +
+         " used=" + FormatSize(c.used) + " capacity=" + FormatSize(c.capacity) + " (" + std::to_string(percent) +
+         "%) keys=" + std::to_string(c.objects) + " soft_pinned=" + std::to_string(c.soft_pinned_objects) +
+         " writing=" + std::to_string(c.puts_in_progress) + " segments=" + std::to_string(c.segments) +
+         " clients=" + std::to_string(c.clients) + " connections=" + std::to_string(connections.open) +
+         " put_start_ok=" + calls(MasterCall::kPutStart) + " put_end_ok=" + calls(MasterCall::kPutEnd) +
+         " get_ok=" + calls(MasterCall::kGetReplicaList) + " exist_ok=" + calls(MasterCall::kExistKey) +
+         " remove_ok=" + calls(MasterCall::kRemove) + " evicted=" + std::to_string(c.evicted_objects) +
+         " no_room=" + std::to_string(c.placement_failures) + " expired_writes=" + std::to_string(c.puts_expired);
+}
+
+}  // namespace mooncake

@@ -1,0 +1,90 @@
+#include "master/server/thrift_server.h"
+
+#include <glog/logging.h>
+#include <thrift/TApplicationException.h>
+#include <thrift/TOutput.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "master/api/wire_limits.h"
+#include "master/api/wire_protocol.h"
+#include "master/server/thrift_handler.h"
+
+namespace mooncake {
+namespace {
+
+using apache::thrift::TApplicationException;
+
+constexpr size_t kKeptReplyBytes = size_t{1} << 20;
+
+// Thrift's way to say that there is no reply, and why.
+void WriteRefusal(wire::OutFrame& out, const std::string& why) {
+  out.Clear();
+  const TApplicationException refusal(TApplicationException::PROTOCOL_ERROR, why);
+  out.protocol()->writeMessageBegin("", apache::thrift::protocol::T_EXCEPTION, 0);
+  refusal.write(out.protocol().get());
+  out.protocol()->writeMessageEnd();
+}
+
+class ThriftSession final : public FrameSession {
+ public:
+  explicit ThriftSession(std::shared_ptr<thriftgen::MasterRpcProcessor> processor)
+      : processor_(std::move(processor)), out_(std::make_unique<wire::OutFrame>()) {}
+
+  Reply Handle(ByteSpan request) override {
+    // One large listing must not keep its memory for the life of the connection.
+    if (out_->payload_bytes() > kKeptReplyBytes) out_ = std::make_unique<wire::OutFrame>();
+    out_->Clear();
+    wire::InFrame in(request);
+    try {
+      // False: not a call at all.
+      if (!processor_->process(in.protocol(), out_->protocol(), nullptr)) return {{}, false};
+    } catch (const std::exception& e) {
+      // What follows a malformed request cannot be trusted either.
+      WriteRefusal(*out_, std::string("malformed request: ") + e.what());
+      return {out_->bytes(), false};
+    }
+    if (out_->payload_bytes() > wire::kMaxFrameBytes) {
+      WriteRefusal(*out_, "the answer has " + std::to_string(out_->payload_bytes()) + " bytes, the limit is " +
+                              std::to_string(wire::kMaxFrameBytes) + ": ask for less");
+    }
+    return {out_->bytes(), true};
+  }
+
+ private:
+  const std::shared_ptr<thriftgen::MasterRpcProcessor> processor_;
+  std::unique_ptr<wire::OutFrame> out_;
+};
+
+}  // namespace
+
+ThriftServer::ThriftServer(std::unique_ptr<FrameServer> frames) : frames_(std::move(frames)) {}
+ThriftServer::~ThriftServer() = default;
+
+Result<std::unique_ptr<ThriftServer>> ThriftServer::Start(const ThriftServerOptions& options, MasterApi& master,
+                                                          std::function<Term()> term, const Clock& clock) {
+  // Thrift writes to stderr whatever a peer sends it wrong; that is the peer's to know.
+  apache::thrift::GlobalOutput.setOutputFunction([](const char* message) { VLOG(1) << "thrift: " << message; });
+
+  auto processor = std::make_shared<thriftgen::MasterRpcProcessor>(
+      std::make_shared<ThriftHandler>(master, std::move(term), clock));
+  wire::OutFrame refusal;
+  WriteRefusal(refusal, "the master has all of its " + std::to_string(options.max_connections) +
+                            " connections in use; close some, or start it with a larger --max_connections");
+  const MutableByteSpan bytes = refusal.bytes();
+
+  FrameServerOptions frame_options;
+  frame_options.address = options.address;
+  frame_options.max_connections = options.max_connections;
+  frame_options.max_frame_bytes = wire::kMaxFrameBytes;
+  frame_options.idle_timeout = options.idle_timeout;
+  frame_options.refusal.assign(bytes.begin(), bytes.end());
+  ASSIGN_OR_RETURN(auto frames, FrameServer::Start(
+                                    std::move(frame_options),
+                                    [processor] { return std::make_unique<ThriftSession>(processor); }, clock));
+  return std::unique_ptr<ThriftServer>(new ThriftServer(std::move(frames)));
+}
+
+}  // namespace mooncake
