@@ -1,0 +1,71 @@
+// A client: the real PutSession and PlanRead, one operation at a time, chosen by chance.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/core/put_session.h"
+#include "tests/sim/master_actor.h"
+#include "tests/sim/node_actor.h"
+#include "tests/sim/oracle.h"
+#include "tests/sim/world.h"
+
+namespace mooncake::sim {
+
+using Nodes = std::vector<std::unique_ptr<NodeActor>>;
+
+struct ClientCounts {
+  uint64_t operations = 0;
+  uint64_t puts_ok = 0, puts_failed = 0;
+  uint64_t gets_ok = 0, gets_failed = 0, not_found = 0;
+  uint64_t leases_lost = 0;  // reads thrown away because the lease ended first
+};
+
+class ClientActor final : public Actor {
+ public:
+  ClientActor(World& world, int id, MasterActor& master, Nodes& nodes, Oracle& oracle,
+              uint32_t keys, Canary canary, ClientCounts& counts);
+
+  void OnCrash() override {}
+  void OnRestart() override { Start(); }
+
+  // One write and one read of it, for the convergence check: `done(true)` if both worked.
+  void PutThenGet(const std::string& key, std::function<void(bool)> done);
+
+ private:
+  struct PutOp;
+  struct GetOp;
+
+  void Start();
+  void Next();
+  std::string RandomKey();
+  NodeActor* Find(const SegmentId& segment);
+
+  void Put(const std::string& key, WriteMode mode, uint64_t size, uint32_t replicas,
+           std::function<void(bool)> done);
+  void Drive(const std::shared_ptr<PutOp>& op);
+  void WriteAll(const std::shared_ptr<PutOp>& op);
+  void WriteOne(const std::shared_ptr<PutOp>& op, size_t index, uint64_t written, uint64_t request);
+  void Wrote(const std::shared_ptr<PutOp>& op, size_t index, const Status& status);
+  void FenceAll(const std::shared_ptr<PutOp>& op);
+
+  void Get(const std::string& key, std::function<void(bool)> done);
+  void ReadReplica(const std::shared_ptr<GetOp>& op);
+  void ReadPiece(const std::shared_ptr<GetOp>& op);
+  void ReadHalves(const std::shared_ptr<GetOp>& op, NodeActor& node);
+  void FinishRead(const std::shared_ptr<GetOp>& op);
+  void NextReplica(const std::shared_ptr<GetOp>& op);
+
+  void Metadata();
+
+  MasterActor& master_;
+  Nodes& nodes_;
+  Oracle& oracle_;
+  const uint32_t keys_;
+  const Canary canary_;
+  ClientCounts& counts_;
+};
+
+}  // namespace mooncake::sim

@@ -1,0 +1,201 @@
+#include "tests/sim/node_actor.h"
+
+#include <algorithm>
+
+#include "tests/sim/master_actor.h"
+
+namespace mooncake::sim {
+namespace {
+
+constexpr Duration kRpcTimeout = Seconds(2);
+Status NoAnswer() { return Status(ErrorCode::kRpcTimeout, "no answer"); }
+
+constexpr Duration kMaxWrite = Seconds(20);  // served_segments.h: kMaxWriteDuration
+
+}  // namespace
+
+void SegmentMemory::Clear(uint64_t offset, uint64_t length) {
+  const uint64_t end = offset + length;
+  auto piece = pieces_.upper_bound(offset);
+  if (piece != pieces_.begin()) --piece;
+  while (piece != pieces_.end() && piece->first < end) {
+    const uint64_t start = piece->first;
+    const Piece old = piece->second;
+    if (start + old.length <= offset) {
+      ++piece;
+      continue;
+    }
+    piece = pieces_.erase(piece);
+    if (start < offset) pieces_[start] = {offset - start, old.token, old.at};
+    if (start + old.length > end) {
+      pieces_[end] = {start + old.length - end, old.token, old.at + (end - start)};
+      piece = pieces_.upper_bound(end);
+    }
+  }
+  // A seal that loses one byte is none any more.
+  auto seal = seals_.lower_bound(offset >= kSealBytes ? offset - kSealBytes + 1 : 0);
+  while (seal != seals_.end() && seal->first < end) seal = seals_.erase(seal);
+}
+
+void SegmentMemory::Write(uint64_t offset, uint64_t length, uint64_t token, uint64_t at) {
+  if (length == 0) return;
+  Clear(offset, length);
+  pieces_[offset] = {length, token, at};
+}
+
+void SegmentMemory::WriteSeal(uint64_t offset, const Seal& seal) {
+  Clear(offset, kSealBytes);
+  seals_[offset] = seal;
+}
+
+std::vector<Piece> SegmentMemory::Read(uint64_t offset, uint64_t length) const {
+  std::vector<Piece> out;
+  const uint64_t end = offset + length;
+  auto piece = pieces_.upper_bound(offset);
+  if (piece != pieces_.begin()) --piece;
+  uint64_t at = offset;
+  for (; piece != pieces_.end() && piece->first < end; ++piece) {
+    const uint64_t from = std::max(piece->first, offset);
+    const uint64_t to = std::min(piece->first + piece->second.length, end);
+    if (to <= from) continue;
+    if (from > at) out.push_back({from - at, 0, 0});
+    out.push_back({to - from, piece->second.token, piece->second.at + (from - piece->first)});
+    at = to;
+  }
+  if (at < end) out.push_back({end - at, 0, 0});
+  return out;
+}
+
+std::optional<Seal> SegmentMemory::ReadSeal(uint64_t offset) const {
+  const auto found = seals_.find(offset);
+  if (found == seals_.end()) return std::nullopt;
+  return found->second;
+}
+
+NodeActor::NodeActor(World& world, int id, std::string name, MasterActor& master,
+                     uint64_t segment_bytes, Canary canary)
+    : Actor(world, id, std::move(name)),
+      master_(master),
+      segment_bytes_(segment_bytes),
+      canary_(canary) {
+  Start();
+}
+
+void NodeActor::OnCrash() {
+  core_.reset();
+  memory_ = SegmentMemory();
+  fenced_.clear();
+  admitted_.clear();
+}
+
+void NodeActor::OnRestart() { Start(); }
+
+void NodeActor::Start() {
+  ++lives_;
+  const auto word = static_cast<uint64_t>(id());
+  client_ = ClientId{0xc0de, word << 32 | lives_};
+  segment_ = SegmentId{0x5e9, word << 32 | lives_};
+  epoch_ = AccessEpoch{1};
+  core_ = std::make_unique<NodeCore>(NodeCoreOptions{}, Rng(world_.rng.Next()));
+  world_.After(*this, Millis(1), [this] { Beat(); });
+}
+
+SegmentDescriptor NodeActor::Describe() const {
+  SegmentDescriptor descriptor;
+  descriptor.id = segment_;
+  descriptor.name = name();
+  descriptor.size = segment_bytes_;
+  descriptor.epoch = epoch_;
+  descriptor.owner = client_;
+  descriptor.host_id = name();
+  descriptor.protocol = "tcp";
+  descriptor.endpoint = name() + ":1";
+  return descriptor;
+}
+
+void NodeActor::Beat() {
+  const TimePoint now = world_.now();
+  const NodeStep step = core_->Next(now);
+  const auto again = [this] { world_.After(*this, Duration::zero(), [this] { Beat(); }); };
+  switch (step.action) {
+    case NodeAction::kWait:
+      world_.After(*this, std::max(step.until - now, Millis(1)), [this] { Beat(); });
+      return;
+    case NodeAction::kPing:
+      world_.Call<Result<PingReply>>(
+          *this, master_, kRpcTimeout, [this] { return master_.Ping(client_, name()); },
+          [this, now, again](std::optional<Result<PingReply>> reply) {
+            core_->OnPing(now, world_.now(), reply ? *reply : Result<PingReply>(NoAnswer()));
+            again();
+          });
+      return;
+    case NodeAction::kMount: {
+      if (step.advance_epoch) ++epoch_.value;
+      world_.Call<Status>(
+          *this, master_, kRpcTimeout,
+          [this, client = client_, descriptor = Describe()] {
+            return master_.Mount(client, descriptor);
+          },
+          [this, again](std::optional<Status> reply) {
+            core_->OnMount(world_.now(), reply ? *reply : NoAnswer());
+            again();
+          });
+      return;
+    }
+    case NodeAction::kVerify:
+      world_.Call<bool>(
+          *this, master_, kRpcTimeout,
+          [this, descriptor = Describe()] { return master_.Knows(descriptor); },
+          [this, again](std::optional<bool> reply) {
+            core_->OnVerify(world_.now(), reply ? Result<bool>(*reply) : Result<bool>(NoAnswer()));
+            again();
+          });
+      return;
+  }
+}
+
+ReadReply NodeActor::Read(AccessEpoch epoch, uint64_t offset, uint64_t length, bool seal) const {
+  ReadReply reply;
+  if (epoch != epoch_ && canary_ != Canary::kNoEpochCheck) {
+    reply.status = Status(ErrorCode::kInvalidVersion, "epoch");
+    return reply;
+  }
+  if (offset + length > segment_bytes_) {
+    reply.status = Status(ErrorCode::kInvalidParams, "outside of the segment");
+    return reply;
+  }
+  reply.pieces = memory_.Read(offset, length);
+  if (seal) reply.seal = memory_.ReadSeal(offset + length);
+  return reply;
+}
+
+Status NodeActor::Admit(AccessEpoch epoch, const WriteGrant& grant) const {
+  if (epoch != epoch_ && canary_ != Canary::kNoEpochCheck)
+    return Status(ErrorCode::kInvalidVersion, "epoch");
+  if (fenced_.count(grant.put_id.value) != 0) return Status(ErrorCode::kInvalidVersion, "fenced");
+  if (canary_ == Canary::kNoWriteDeadline) return Status::Ok();
+  const auto clock = core_->master_clock();
+  if (!clock) return Status(ErrorCode::kInvalidVersion, "the master's clock is not known");
+  if (clock->master_ms + ToMillis(world_.now() - clock->at) + 1 > grant.deadline_ms) {
+    return Status(ErrorCode::kInvalidVersion, "the grant ended");
+  }
+  return Status::Ok();
+}
+
+Status NodeActor::Write(const WriteChunk& chunk) {
+  RETURN_IF_ERROR(Admit(chunk.epoch, chunk.grant));
+  const TimePoint admitted = admitted_.emplace(chunk.request, world_.now()).first->second;
+  if (world_.now() - admitted > kMaxWrite && canary_ != Canary::kNoWriteDeadline) {
+    return Status(ErrorCode::kTransferFail, "cut");
+  }
+  memory_.Write(chunk.offset, chunk.length, chunk.token, chunk.at);
+  if (chunk.seal) memory_.WriteSeal(chunk.seal_offset, *chunk.seal);
+  return Status::Ok();
+}
+
+Status NodeActor::Fence(PutId put_id) {
+  fenced_.insert(put_id.value);
+  return Status::Ok();
+}
+
+}  // namespace mooncake::sim

@@ -1,0 +1,104 @@
+// A store node: the real NodeCore, memory modelled as tokens, and the gate that transfers pass (epoch, grant, fence), as
+// transfer/transport/served_segments states it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "storenode/core/node_core.h"
+#include "tests/sim/world.h"
+#include "transfer/base/seal.h"
+
+namespace mooncake::sim {
+
+class MasterActor;
+
+// Bugs planted on purpose: the checkers must find each (README.md, "Canaries").
+enum class Canary : uint8_t {
+  kNone,
+  kNoEpochCheck,     // nodes serve transfers of any epoch
+  kNoWriteDeadline,  // nodes accept writes whose grant ended
+  kNoLeaseCheck,  // readers keep what they read after their lease ended, and do not look at the seal
+  kShortLease,  // the master frees earlier than it told the reader, and readers do not look at the seal
+  kEndWithoutPutId,  // the master ends whichever write is in progress on the key
+  kRevokeUnsettled,  // writers give space back while their writes may still be on the way
+};
+
+// A run of bytes of one put: `token` says whose, `at` where in its object they belong.
+struct Piece {
+  uint64_t length = 0;
+  uint64_t token = 0;
+  uint64_t at = 0;
+};
+
+// Bytes of one segment. A place never written reads as token 0.
+class SegmentMemory {
+ public:
+  void Write(uint64_t offset, uint64_t length, uint64_t token, uint64_t at);
+  void WriteSeal(uint64_t offset, const Seal& seal);
+  std::vector<Piece> Read(uint64_t offset, uint64_t length) const;
+  // Nothing where no seal lies.
+  std::optional<Seal> ReadSeal(uint64_t offset) const;
+
+ private:
+  void Clear(uint64_t offset, uint64_t length);
+  std::map<uint64_t, Piece> pieces_;
+  std::map<uint64_t, Seal> seals_;
+};
+
+struct ReadReply {
+  Status status;
+  std::vector<Piece> pieces;
+  std::optional<Seal> seal;
+};
+
+class NodeActor final : public Actor {
+ public:
+  NodeActor(World& world, int id, std::string name, MasterActor& master, uint64_t segment_bytes,
+            Canary canary);
+
+  void OnCrash() override;
+  void OnRestart() override;
+
+  const SegmentId& segment() const { return segment_; }
+  bool mounted() const { return core_ && core_->phase() == NodePhase::kMounted; }
+
+  // One half of a read: admission, then bytes as they are now. `by_mapping`: from another process of this host, which
+  // reads the epoch word itself (so a frozen node serves too).
+  ReadReply Read(AccessEpoch epoch, uint64_t offset, uint64_t length, bool seal) const;
+  struct WriteChunk {
+    AccessEpoch epoch;
+    WriteGrant grant;
+    uint64_t offset = 0;
+    uint64_t length = 0;
+    uint64_t token = 0;
+    uint64_t at = 0;
+    std::optional<Seal> seal;  // then the chunk ends with it, at seal_offset
+    uint64_t seal_offset = 0;
+    uint64_t request = 0;  // chunks of one request were admitted together
+  };
+  Status Write(const WriteChunk& chunk);
+  Status Fence(PutId put_id);
+
+ private:
+  void Start();
+  void Beat();
+  Status Admit(AccessEpoch epoch, const WriteGrant& grant) const;
+  SegmentDescriptor Describe() const;
+
+  MasterActor& master_;
+  const uint64_t segment_bytes_;
+  const Canary canary_;
+  uint64_t lives_ = 0;
+  ClientId client_;
+  SegmentId segment_;
+  AccessEpoch epoch_{0};
+  std::unique_ptr<NodeCore> core_;
+  SegmentMemory memory_;
+  std::set<uint64_t> fenced_;
+  std::map<uint64_t, TimePoint> admitted_;
+};
+
+}  // namespace mooncake::sim

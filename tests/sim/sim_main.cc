@@ -1,0 +1,106 @@
+// mooncake-sim: runs seeds of the simulator and prints what they covered. A failing seed prints the command that repeats it.
+#include <chrono>
+#include <iostream>
+
+#include "CLI/CLI.hpp"
+
+#include "tests/sim/simulation.h"
+
+namespace {
+
+using mooncake::sim::Canary;
+using mooncake::sim::RunSimulation;
+using mooncake::sim::SimOptions;
+using mooncake::sim::SimReport;
+
+struct Arguments {
+  uint64_t seeds = 200;
+  uint64_t first = 1;
+  uint64_t minutes = 0;
+  std::string canary = "none";
+};
+
+void Add(SimReport& sum, const SimReport& one) {
+  sum.events += one.events;
+  sum.simulated += one.simulated;
+  sum.clients.operations += one.clients.operations;
+  sum.clients.puts_ok += one.clients.puts_ok;
+  sum.clients.puts_failed += one.clients.puts_failed;
+  sum.clients.gets_ok += one.clients.gets_ok;
+  sum.clients.gets_failed += one.clients.gets_failed;
+  sum.clients.not_found += one.clients.not_found;
+  sum.clients.leases_lost += one.clients.leases_lost;
+  sum.reads_checked += one.reads_checked;
+  sum.dropped += one.dropped;
+  sum.repeated += one.repeated;
+  sum.frozen += one.frozen;
+  sum.crashed += one.crashed;
+  sum.cut += one.cut;
+}
+
+void Print(const SimReport& sum, uint64_t seeds) {
+  const double hours = static_cast<double>(sum.simulated.count()) / 3.6e12;
+  std::cout << seeds << " seeds, " << hours << " simulated hours, " << sum.events << " events\n"
+            << "operations " << sum.clients.operations << ": puts ok " << sum.clients.puts_ok
+            << ", failed " << sum.clients.puts_failed << "; gets ok " << sum.clients.gets_ok
+            << ", not found " << sum.clients.not_found << ", failed " << sum.clients.gets_failed
+            << ", lease ended first " << sum.clients.leases_lost << "\n"
+            << "faults: messages dropped " << sum.dropped << ", repeated " << sum.repeated
+            << "; processes frozen " << sum.frozen << ", crashed " << sum.crashed << "; links cut "
+            << sum.cut << "\n"
+            << "reads checked byte for byte: " << sum.reads_checked << std::endl;
+}
+
+// The first seed that fails, if any, is told; 0 on success.
+int Run(const Arguments& arguments, Canary canary) {
+  const auto start = std::chrono::steady_clock::now();
+  SimReport sum;
+  uint64_t done = 0;
+  for (uint64_t seed = arguments.first;; ++seed, ++done) {
+    const auto elapsed = std::chrono::steady_clock::now() - start;
+    const bool enough = arguments.minutes > 0 ? elapsed > std::chrono::minutes(arguments.minutes)
+                                              : done >= arguments.seeds;
+    if (enough) break;
+    const SimReport report = RunSimulation(SimOptions{seed, canary});
+    Add(sum, report);
+    if (report.violation) {
+      Print(sum, done + 1);
+      std::cout << "seed " << seed << " failed " << *report.violation
+                << "\nrepeat it with: mooncake-sim --first=" << seed
+                << " --seeds=1 --canary=" << arguments.canary << std::endl;
+      return 1;
+    }
+    if (seed % 20 == 0 && RunSimulation(SimOptions{seed, canary}).digest != report.digest) {
+      std::cout << "seed " << seed
+                << " ended differently the second time: something is not deterministic"
+                << std::endl;
+      return 1;
+    }
+  }
+  Print(sum, done);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app{"Runs the deterministic simulator of Mooncake Store."};
+  app.add_option("--seeds", arguments.seeds, "how many seeds to run")->capture_default_str();
+  app.add_option("--first", arguments.first, "the first seed")->capture_default_str();
+  app.add_option("--minutes", arguments.minutes, "run seeds for so long instead (minutes; 0 = off)")
+      ->capture_default_str();
+  app.add_option("--canary", arguments.canary,
+                 "plant a bug that must be found: none, no-epoch-check, no-write-deadline, "
+                 "no-lease-check, short-lease, "
+                 "end-without-put-id, revoke-unsettled")
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  const auto canary = mooncake::sim::ParseCanary(arguments.canary);
+  if (!canary) {
+    std::cerr << "mooncake-sim: unknown canary '" << arguments.canary << "'; see --help"
+              << std::endl;
+    return 2;
+  }
+  return Run(arguments, *canary);
+}

@@ -1,0 +1,75 @@
+// Runs the simulator: fresh seeds must find nothing, equal seeds must end equal, and each planted bug must be found.
+#include <ostream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tests/sim/simulation.h"
+
+namespace mooncake::sim {
+namespace {
+
+constexpr uint64_t kShards = 10;
+constexpr uint64_t kSeedsPerShard = 200;
+
+class SimSeeds : public testing::TestWithParam<uint64_t> {};
+
+TEST_P(SimSeeds, KeepThePromises) {
+  for (uint64_t i = 0; i < kSeedsPerShard; ++i) {
+    const uint64_t seed = GetParam() * kSeedsPerShard + i + 1;
+    const SimReport report = RunSimulation(SimOptions{seed, Canary::kNone});
+    ASSERT_FALSE(report.violation.has_value())
+        << *report.violation << "\nrepeat it with: mooncake-sim --seeds=1 --first=" << seed;
+    if (i % 20 == 0) {
+      ASSERT_EQ(RunSimulation(SimOptions{seed, Canary::kNone}).digest, report.digest)
+          << "seed " << seed;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shards, SimSeeds, testing::Range(uint64_t{0}, kShards));
+
+struct PlantedBug {
+  Canary canary;
+  uint64_t within;  // seeds
+  std::string name;
+};
+
+std::ostream& operator<<(std::ostream& os, const PlantedBug& bug) { return os << bug.name; }
+
+class SimCanary : public testing::TestWithParam<PlantedBug> {};
+
+TEST_P(SimCanary, IsFoundWithinTheStatedSeeds) {
+  for (uint64_t seed = 1; seed <= GetParam().within; ++seed) {
+    if (RunSimulation(SimOptions{seed, GetParam().canary}).violation) return;
+  }
+  FAIL() << GetParam().within << " seeds did not find the planted bug";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Planted, SimCanary,
+    testing::Values(PlantedBug{Canary::kNoEpochCheck, 500, "NoEpochCheck"},
+                    PlantedBug{Canary::kNoWriteDeadline, 500, "NoWriteDeadline"},
+                    PlantedBug{Canary::kNoLeaseCheck, 500, "NoLeaseCheck"},
+                    PlantedBug{Canary::kShortLease, 500, "ShortLease"},
+                    PlantedBug{Canary::kEndWithoutPutId, 500, "EndWithoutPutId"},
+                    PlantedBug{Canary::kRevokeUnsettled, 500, "RevokeUnsettled"}),
+    [](const auto& instance) { return instance.param.name; });
+
+TEST(Simulation, CoversFaultsAndReads) {
+  SimReport sum;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const SimReport report = RunSimulation(SimOptions{seed, Canary::kNone});
+    sum.reads_checked += report.reads_checked;
+    sum.crashed += report.crashed;
+    sum.frozen += report.frozen;
+    sum.dropped += report.dropped;
+  }
+  EXPECT_GT(sum.reads_checked, 1000u);
+  EXPECT_GT(sum.crashed, 20u);
+  EXPECT_GT(sum.frozen, 20u);
+  EXPECT_GT(sum.dropped, 20u);
+}
+
+}  // namespace
+}  // namespace mooncake::sim

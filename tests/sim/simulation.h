@@ -1,0 +1,33 @@
+// One run: builds a world from a seed, hurts it, heals it, and says what broke.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tests/sim/client_actor.h"
+
+namespace mooncake::sim {
+
+struct SimOptions {
+  uint64_t seed = 1;
+  Canary canary = Canary::kNone;
+};
+
+struct SimReport {
+  std::optional<std::string> violation;
+  uint64_t digest = 0;
+  uint64_t events = 0;
+  Duration simulated{};
+  ClientCounts clients;
+  uint64_t reads_checked = 0;
+  uint64_t dropped = 0, repeated = 0, frozen = 0, crashed = 0, cut = 0;
+};
+
+// Equal options, equal report.
+SimReport RunSimulation(const SimOptions& options);
+
+// "none", "no-epoch-check", ...; nothing for anything else.
+std::optional<Canary> ParseCanary(const std::string& name);
+
+}  // namespace mooncake::sim
