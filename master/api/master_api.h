@@ -24,7 +24,8 @@ class MasterApi {
 
   // --- session -------------------------------------------------------------------------------
   // Keeps the client alive (and registers it). `address` is for people.
-  virtual Result<PingReply> Ping(const ClientId& client, const std::string& address, TimePoint deadline) = 0;
+  virtual Result<PingReply> Ping(const ClientId& client, const std::string& address,
+                                 TimePoint deadline) = 0;
 
   // --- object life ---------------------------------------------------------------------------
   // kObjectAlreadyExists: readable object (kCreate) or a younger write in progress (kCreate).
@@ -34,7 +35,8 @@ class MasterApi {
   // kObjectNotFound / kInvalidWrite: no such write (late, revoked, preempted). Repeating an End that
   // succeeded is OK as long as that version is the readable one.
   virtual std::vector<Status> BatchPutEnd(std::span<const PutEndArgs> args, TimePoint deadline) = 0;
-  virtual std::vector<Status> BatchPutRevoke(std::span<const PutRevokeArgs> args, TimePoint deadline) = 0;
+  virtual std::vector<Status> BatchPutRevoke(std::span<const PutRevokeArgs> args,
+                                             TimePoint deadline) = 0;
 
   // Grants a lease. kObjectNotFound; kReplicaIsNotReady: only a first write in progress.
   virtual std::vector<Result<ReplicaList>> BatchGetReplicaList(std::span<const ObjectName> names,
@@ -45,46 +47,55 @@ class MasterApi {
   virtual std::vector<Result<Duration>> BatchRenewLease(std::span<const LeaseRef> leases,
                                                         TimePoint deadline) = 0;
   // False, not an error, when missing or not readable. True grants a lease if `grant_lease`.
-  virtual std::vector<Result<bool>> BatchExistKey(std::span<const ObjectName> names, bool grant_lease,
-                                                  TimePoint deadline) = 0;
+  virtual std::vector<Result<bool>> BatchExistKey(std::span<const ObjectName> names,
+                                                  bool grant_lease, TimePoint deadline) = 0;
   // No lease. kObjectNotFound also while only a first write is in progress.
-  virtual std::vector<Result<ObjectStat>> BatchStat(std::span<const ObjectName> names, TimePoint deadline) = 0;
+  virtual std::vector<Result<ObjectStat>> BatchStat(std::span<const ObjectName> names,
+                                                    TimePoint deadline) = 0;
 
   // kObjectHasLease unless `force`, which takes the name away at once while the bytes stay for the leases'
   // holders. A write in progress on the key is left alone.
-  virtual std::vector<Status> BatchRemove(std::span<const ObjectName> names, bool force, TimePoint deadline) = 0;
+  virtual std::vector<Status> BatchRemove(std::span<const ObjectName> names, bool force,
+                                          TimePoint deadline) = 0;
   // kInvalidParams: bad or empty pattern; nothing is removed.
-  virtual Result<RemoveByRegexReply> RemoveByRegex(const RemoveByRegexArgs& args, TimePoint deadline) = 0;
+  virtual Result<RemoveByRegexReply> RemoveByRegex(const RemoveByRegexArgs& args,
+                                                   TimePoint deadline) = 0;
   // Number of objects removed. "" = every tenant.
   virtual Result<uint64_t> RemoveAll(const std::string& tenant, bool force, TimePoint deadline) = 0;
   // Up to `limit` readable objects whose key matches (search), with leases.
   virtual Result<std::vector<std::pair<std::string, ReplicaList>>> GetReplicaListByRegex(
-      const std::string& tenant, const std::string& pattern, uint32_t limit, TimePoint deadline) = 0;
+      const std::string& tenant, const std::string& pattern, uint32_t limit,
+      TimePoint deadline) = 0;
 
   virtual Result<ListReply> ListObjects(const ListArgs& args, TimePoint deadline) = 0;
   // Atomic; replaces a readable `to` unless `no_replace` (kObjectAlreadyExists). No data moves, the
   // version (put id) stays. kObjectNotFound: no readable `from`. Renaming onto itself is OK.
-  virtual Status Rename(const ObjectName& from, const ObjectName& to, bool no_replace, TimePoint deadline) = 0;
+  virtual Status Rename(const ObjectName& from, const ObjectName& to, bool no_replace,
+                        TimePoint deadline) = 0;
   // Every readable object whose key starts with `from_prefix` gets `to_prefix` instead, in one step, which
   // is refused (kObjectAlreadyExists) if any target key exists or (kObjectReplicaBusy) if a write below
   // either prefix is in progress. Number of objects moved.
   virtual Result<uint64_t> RenamePrefix(const std::string& tenant, const std::string& from_prefix,
                                         const std::string& to_prefix, TimePoint deadline) = 0;
   // kObjectNotFound; kInvalidVersion when `version` is not kNoPut and not the readable one.
-  virtual Status SetAttributes(const ObjectName& name, PutId version, const ObjectAttributes& attributes,
-                               TimePoint deadline) = 0;
+  virtual Status SetAttributes(const ObjectName& name, PutId version,
+                               const ObjectAttributes& attributes, TimePoint deadline) = 0;
 
   // --- segments and clients ------------------------------------------------------------------
   // Idempotent for the same id. A segment of the same name from an earlier life is replaced: its
   // objects are gone at once.
-  virtual Status MountSegment(const ClientId& client, const SegmentDescriptor& segment, TimePoint deadline) = 0;
+  virtual Status MountSegment(const ClientId& client, const SegmentDescriptor& segment,
+                              TimePoint deadline) = 0;
   // After kNeedRemount: all segments of this node, with their new epochs.
-  virtual Status ReMountSegments(const ClientId& client, std::span<const SegmentDescriptor> segments,
+  virtual Status ReMountSegments(const ClientId& client,
+                                 std::span<const SegmentDescriptor> segments,
                                  TimePoint deadline) = 0;
   // Unknown id: OK.
-  virtual Status UnmountSegment(const ClientId& client, const SegmentId& id, TimePoint deadline) = 0;
+  virtual Status UnmountSegment(const ClientId& client, const SegmentId& id,
+                                TimePoint deadline) = 0;
   // Empty `ids`: all of them. Unknown ids are left out.
-  virtual Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId> ids, TimePoint deadline) = 0;
+  virtual Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId> ids,
+                                                       TimePoint deadline) = 0;
   virtual Result<std::vector<ClientInfo>> GetClients(TimePoint deadline) = 0;
   virtual Result<ClusterStatus> GetStatus(TimePoint deadline) = 0;
 };

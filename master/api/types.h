@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "master/api/segment_types.h"
 #include "transfer/base/ids.h"
 #include "transfer/base/seal.h"
 #include "transfer/base/status.h"
@@ -15,9 +16,6 @@
 
 namespace mooncake {
 
-using ClientId = Uuid<struct ClientIdTag>;  // a process: writer, reader or node; new at every start
-using Term = StrongId<struct TermTag>;
-
 // Limits that every boundary enforces and states.
 inline constexpr size_t kMaxKeyBytes = 4096;
 inline constexpr size_t kMaxTenantBytes = 255;
@@ -25,7 +23,7 @@ inline constexpr uint64_t kMaxObjectBytes = uint64_t{1} << 46;  // 64 TiB
 inline constexpr size_t kMaxBatch = 16384;                      // keys in one request
 inline constexpr size_t kMaxListLimit = 10000;                  // entries in one listing page
 inline constexpr uint32_t kMaxReplicas = 16;
-inline constexpr size_t kMaxPatternBytes = 4096;                // a regular expression
+inline constexpr size_t kMaxPatternBytes = 4096;  // a regular expression
 inline constexpr uint64_t kMinSegmentBytes = 1024;
 inline constexpr uint64_t kMaxSegmentBytes = uint64_t{1} << 46;
 
@@ -75,11 +73,11 @@ struct ReplicateConfig {
   SoftPinAction soft_pin = SoftPinAction::kPreserve;
   std::optional<Duration> soft_pin_ttl;  // with kEnable; the master's default otherwise
   bool hard_pin = false;
-  std::string group;                          // "" = none
+  std::string group;                            // "" = none
   std::vector<std::string> preferred_segments;  // names, tried in this order
   std::vector<std::string> excluded_segments;
-  std::string host_id;                        // of the writer, for local_first
-  bool prefer_same_node = false;              // batches: keep the keys of one batch together
+  std::string host_id;            // of the writer, for local_first
+  bool prefer_same_node = false;  // batches: keep the keys of one batch together
 };
 
 // kCreate fails on a readable object; kReplace is an upsert: copy on write, swapped at End.
@@ -97,11 +95,12 @@ struct PutStartArgs {
 
 struct PutStartReply {
   PutId put_id;
-  std::vector<ReplicaDescriptor> replicas;  // may be fewer than asked for, never none unless size is 0
+  std::vector<ReplicaDescriptor>
+      replicas;  // may be fewer than asked for, never none unless size is 0
   // Nodes refuse writes of this put once the master's clock (carried in every Ping reply) has passed
   // this time. Master's monotonic milliseconds.
   int64_t write_deadline_ms = 0;
-  Duration grant;                           // the same as a duration from the reply on
+  Duration grant;  // the same as a duration from the reply on
 };
 
 struct PutEndArgs {
@@ -123,10 +122,11 @@ struct PutRevokeArgs {
 struct ReplicaList {
   PutId put_id;  // the version
   uint64_t size = 0;
-  std::vector<ReplicaDescriptor> replicas;  // complete ones, in stored order; empty for an empty object
-  Duration lease;                           // from before the request was sent
+  std::vector<ReplicaDescriptor>
+      replicas;    // complete ones, in stored order; empty for an empty object
+  Duration lease;  // from before the request was sent
   std::optional<ObjectAttributes> attributes;
-  int64_t created_ms = 0;                   // wall clock of PutEnd
+  int64_t created_ms = 0;  // wall clock of PutEnd
 };
 
 struct LeaseRef {
@@ -137,13 +137,13 @@ struct LeaseRef {
 struct ObjectStat {
   PutId put_id;
   uint64_t size = 0;
-  uint32_t replica_count = 0;       // readable ones
-  Duration lease_left{};            // 0 = none
-  Duration soft_pin_left{};         // 0 = not pinned
+  uint32_t replica_count = 0;  // readable ones
+  Duration lease_left{};       // 0 = none
+  Duration soft_pin_left{};    // 0 = not pinned
   bool hard_pin = false;
   std::string group;
   std::optional<ObjectAttributes> attributes;
-  int64_t created_ms = 0;           // wall clock of PutEnd
+  int64_t created_ms = 0;  // wall clock of PutEnd
 };
 
 struct ListArgs {
@@ -162,69 +162,7 @@ struct ListEntry {
 
 struct ListReply {
   std::vector<ListEntry> entries;
-  bool truncated = false;    // more follow: ask again with start_after = entries.back().key
-};
-
-enum class SegmentStatus : uint8_t {
-  kUndefined = 0,
-  kOk = 1,
-  kDraining = 2,
-  kDrained = 3,
-  kGracefullyUnmounting = 4,
-  kUnmounting = 5,
-};
-
-// What a node lends, and how to reach it.
-struct SegmentDescriptor {
-  SegmentId id;
-  std::string name;           // unique in the cluster; a restart under the same name replaces the old life
-  uint64_t size = 0;
-  AccessEpoch epoch;
-  ClientId owner;             // the node's id
-  std::string host_id;        // the machine: replicas are spread over hosts; equal = same host
-  std::string protocol;       // "tcp" or "rdma"
-  std::string endpoint;       // HOST:PORT of the node's data server
-  std::string local_socket;   // Unix socket ("@" = abstract) that hands the region to clients of the same host
-  friend bool operator==(const SegmentDescriptor&, const SegmentDescriptor&) = default;
-};
-
-struct SegmentInfo {
-  SegmentDescriptor descriptor;
-  SegmentStatus status = SegmentStatus::kUndefined;
-  uint64_t used = 0;          // bytes of live extents, seals and rounding included
-  uint64_t largest_free = 0;  // the largest hole
-  uint64_t object_count = 0;  // replicas
-};
-
-struct ClientInfo {
-  ClientId id;
-  std::string address;        // as the client told it
-  Duration since_ping{};
-  uint32_t segment_count = 0;
-};
-
-enum class PingStatus : uint8_t { kOk = 0, kNeedRemount = 1 };
-
-struct PingReply {
-  PingStatus status = PingStatus::kOk;  // kNeedRemount: this client has segments which the master does not know
-  Term term;
-  int64_t master_now_ms = 0;            // the master's monotonic clock, for write deadlines
-  Duration client_ttl{};                // ping several times within this
-};
-
-struct ClusterStatus {
-  Term term;
-  std::string version;
-  uint64_t capacity = 0;
-  uint64_t used = 0;
-  uint64_t object_count = 0;
-  uint64_t processing_count = 0;        // writes in progress
-  uint64_t soft_pinned_count = 0;
-  uint32_t segment_count = 0;
-  uint32_t client_count = 0;
-  uint64_t evicted_objects = 0;         // since start
-  uint64_t evicted_bytes = 0;
-  Duration uptime{};
+  bool truncated = false;  // more follow: ask again with start_after = entries.back().key
 };
 
 struct RegexMatch {
@@ -234,16 +172,16 @@ struct RegexMatch {
 
 struct RemoveByRegexArgs {
   std::string tenant = kDefaultTenant;
-  std::string pattern;      // RE2; found anywhere in the key (search). Anchor it with ^ and $
-  bool force = false;       // leased objects too
-  bool dry_run = false;     // count only
+  std::string pattern;         // RE2; found anywhere in the key (search). Anchor it with ^ and $
+  bool force = false;          // leased objects too
+  bool dry_run = false;        // count only
   uint32_t sample_limit = 10;  // this many of the matches are named in the reply
 };
 
 struct RemoveByRegexReply {
   uint64_t matched = 0;
-  uint64_t removed = 0;       // 0 in a dry run
-  uint64_t skipped = 0;       // leased, or a write in progress
+  uint64_t removed = 0;  // 0 in a dry run
+  uint64_t skipped = 0;  // leased, or a write in progress
   std::vector<RegexMatch> sample;
 };
 

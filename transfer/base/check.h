@@ -26,15 +26,14 @@ struct CheckVoidify {
 
 }  // namespace mooncake::internal
 
-#define MC_CHECK(condition)                             \
-  (__builtin_expect(static_cast<bool>(condition), 1))   \
-      ? static_cast<void>(0)                            \
-      : ::mooncake::internal::CheckVoidify() &          \
+#define MC_CHECK(condition)                           \
+  (__builtin_expect(static_cast<bool>(condition), 1)) \
+      ? static_cast<void>(0)                          \
+      : ::mooncake::internal::CheckVoidify() &        \
             ::mooncake::internal::CheckFailure(__FILE__, __LINE__, #condition).stream()
 
-#define MC_CHECK_OK(expr)                                         \
-  do {                                                            \
-    const auto mc_check_status_ = (expr);                         \
-    MC_CHECK(mc_check_status_.ok())                               \
-        << ::mooncake::internal::ToStatus(mc_check_status_);      \
+#define MC_CHECK_OK(expr)                                                                \
+  do {                                                                                   \
+    const auto mc_check_status_ = (expr);                                                \
+    MC_CHECK(mc_check_status_.ok()) << ::mooncake::internal::ToStatus(mc_check_status_); \
   } while (false)

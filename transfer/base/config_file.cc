@@ -19,13 +19,14 @@ using Entries = std::vector<std::pair<std::string, std::string>>;
 constexpr size_t kMaxFileBytes = size_t{1} << 20;
 
 Result<std::string> ReadAll(const std::string& path) {
-  struct stat info{};
+  struct stat info {};
   if (stat(path.c_str(), &info) != 0) {
     return Status(ErrorCode::kInvalidParams, "cannot read " + path + ": " + std::strerror(errno));
   }
   if (!S_ISREG(info.st_mode)) return Status(ErrorCode::kInvalidParams, path + " is not a file");
   if (static_cast<uint64_t>(info.st_size) > kMaxFileBytes) {
-    return Status(ErrorCode::kInvalidParams, path + " is larger than 1 MiB: not a configuration file");
+    return Status(ErrorCode::kInvalidParams,
+                  path + " is larger than 1 MiB: not a configuration file");
   }
   std::ifstream file(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -34,15 +35,18 @@ Result<std::string> ReadAll(const std::string& path) {
 }
 
 Status Nested(const std::string& path, const std::string& key) {
-  return Status(ErrorCode::kInvalidParams, path + ": '" + key + "' must be a number, a word or true/false");
+  return Status(ErrorCode::kInvalidParams,
+                path + ": '" + key + "' must be a number, a word or true/false");
 }
 
 Result<Entries> ParseJson(const std::string& path, const std::string& text) {
   Entries entries;
   try {
     // Comments are allowed: the samples that people copy have them.
-    const auto root = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/true, /*ignore_comments=*/true);
-    if (!root.is_object()) return Status(ErrorCode::kInvalidParams, path + ": the file must hold one JSON object");
+    const auto root = nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/true,
+                                                    /*ignore_comments=*/true);
+    if (!root.is_object())
+      return Status(ErrorCode::kInvalidParams, path + ": the file must hold one JSON object");
     for (const auto& [key, value] : root.items()) {
       if (!value.is_primitive() || value.is_null()) return Nested(path, key);
       entries.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
@@ -58,7 +62,9 @@ Result<Entries> ParseYaml(const std::string& path, const std::string& text) {
   try {
     const YAML::Node root = YAML::Load(text);
     if (root.IsNull()) return entries;  // an empty file, or comments only
-    if (!root.IsMap()) return Status(ErrorCode::kInvalidParams, path + ": the file must hold one map of names to values");
+    if (!root.IsMap())
+      return Status(ErrorCode::kInvalidParams,
+                    path + ": the file must hold one map of names to values");
     for (const auto& entry : root) {
       const auto key = entry.first.as<std::string>();
       if (!entry.second.IsScalar()) return Nested(path, key);

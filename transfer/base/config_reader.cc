@@ -26,7 +26,8 @@ template <typename T>
 Status ParseNumber(std::string_view text, const std::string& wanted, T* target) {
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return Bad(text, wanted);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size())
+    return Bad(text, wanted);
   *target = value;
   return Status::Ok();
 }
@@ -100,24 +101,26 @@ std::string Wrapped(const std::string& text, size_t indent) {
 ConfigReader::ConfigReader(std::string program, std::string summary)
     : program_(std::move(program)), summary_(std::move(summary)) {
   Add("config_path", &config_path_,
-      "A .json, .yaml or .yml file with one flat map of these names to values. What the command line says wins.");
+      "A .json, .yaml or .yml file with one flat map of these names to values. What the command "
+      "line says wins.");
 }
 
 void ConfigReader::Section(std::string title) { section_ = std::move(title); }
 void ConfigReader::Epilogue(std::string text) { epilogue_ = std::move(text); }
 
-void ConfigReader::AddOption(std::string name, std::string value_name, std::string default_text, std::string help,
-                             std::function<Status(std::string_view)> set) {
+void ConfigReader::AddOption(std::string name, std::string value_name, std::string default_text,
+                             std::string help, std::function<Status(std::string_view)> set) {
   MC_CHECK(Find(name) == nullptr) << "option " << name << " is added twice";
-  options_.push_back({section_, std::move(name), std::move(value_name), std::move(default_text), std::move(help),
-                      std::move(set)});
+  options_.push_back({section_, std::move(name), std::move(value_name), std::move(default_text),
+                      std::move(help), std::move(set)});
 }
 
 void ConfigReader::Add(std::string name, std::string* target, std::string help) {
-  AddOption(std::move(name), "TEXT", target->empty() ? "none" : *target, std::move(help), [target](std::string_view v) {
-    *target = std::string(v);
-    return Status::Ok();
-  });
+  AddOption(std::move(name), "TEXT", target->empty() ? "none" : *target, std::move(help),
+            [target](std::string_view v) {
+              *target = std::string(v);
+              return Status::Ok();
+            });
 }
 
 void ConfigReader::Add(std::string name, bool* target, std::string help) {
@@ -131,45 +134,51 @@ void ConfigReader::Add(std::string name, uint16_t* port, std::string help) {
 }
 
 void ConfigReader::Add(std::string name, uint32_t* target, std::string help) {
-  AddOption(std::move(name), "NUMBER", std::to_string(*target), std::move(help), [target](std::string_view v) {
-    return ParseNumber(v, "a whole number from 0 to 4294967295", target);
-  });
+  AddOption(std::move(name), "NUMBER", std::to_string(*target), std::move(help),
+            [target](std::string_view v) {
+              return ParseNumber(v, "a whole number from 0 to 4294967295", target);
+            });
 }
 
 void ConfigReader::Add(std::string name, double* target, std::string help) {
-  AddOption(std::move(name), "NUMBER", ShownNumber(*target), std::move(help), [target](std::string_view v) {
-    double value = 0;
-    RETURN_IF_ERROR(ParseNumber(v, "a number", &value));
-    if (!std::isfinite(value)) return Bad(v, "a number");
-    *target = value;
-    return Status::Ok();
-  });
+  AddOption(std::move(name), "NUMBER", ShownNumber(*target), std::move(help),
+            [target](std::string_view v) {
+              double value = 0;
+              RETURN_IF_ERROR(ParseNumber(v, "a number", &value));
+              if (!std::isfinite(value)) return Bad(v, "a number");
+              *target = value;
+              return Status::Ok();
+            });
 }
 
 void ConfigReader::AddSize(std::string name, uint64_t* target, std::string help) {
-  AddOption(std::move(name), "SIZE", FormatSize(*target), std::move(help) + " Unit: bytes, or KiB, MiB, GiB, TiB.",
+  AddOption(std::move(name), "SIZE", FormatSize(*target),
+            std::move(help) + " Unit: bytes, or KiB, MiB, GiB, TiB.",
             [target](std::string_view v) -> Status {
               ASSIGN_OR_RETURN(*target, ParseSize(v));
               return Status::Ok();
             });
 }
 
-void ConfigReader::AddDuration(std::string name, Duration* target, Duration bare_unit, std::string help) {
-  AddOption(std::move(name), "DURATION", FormatDuration(*target),
-            std::move(help) + " Unit: ms, s, m or h; a bare number is in " + UnitName(bare_unit) + ".",
-            [target, bare_unit](std::string_view v) -> Status {
-              ASSIGN_OR_RETURN(*target, ParseDuration(v, bare_unit));
-              return Status::Ok();
-            });
+void ConfigReader::AddDuration(std::string name, Duration* target, Duration bare_unit,
+                               std::string help) {
+  AddOption(
+      std::move(name), "DURATION", FormatDuration(*target),
+      std::move(help) + " Unit: ms, s, m or h; a bare number is in " + UnitName(bare_unit) + ".",
+      [target, bare_unit](std::string_view v) -> Status {
+        ASSIGN_OR_RETURN(*target, ParseDuration(v, bare_unit));
+        return Status::Ok();
+      });
 }
 
-void ConfigReader::AddChoice(std::string name, std::string* target, std::vector<std::string> choices,
-                             std::string help) {
+void ConfigReader::AddChoice(std::string name, std::string* target,
+                             std::vector<std::string> choices, std::string help) {
   std::string list;
   for (const std::string& choice : choices) list += (list.empty() ? "" : ", ") + choice;
   AddOption(std::move(name), "WORD", *target, std::move(help) + " One of: " + list + ".",
             [target, list, choices = std::move(choices)](std::string_view v) {
-              if (std::find(choices.begin(), choices.end(), v) == choices.end()) return Bad(v, "one of " + list);
+              if (std::find(choices.begin(), choices.end(), v) == choices.end())
+                return Bad(v, "one of " + list);
               *target = std::string(v);
               return Status::Ok();
             });
@@ -192,7 +201,8 @@ const ConfigReader::Option* ConfigReader::Find(std::string_view name) const {
   for (const auto& [alias, real] : aliases_) {
     if (alias == name) name = real;
   }
-  const auto found = std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name; });
+  const auto found = std::find_if(options_.begin(), options_.end(),
+                                  [&](const Option& o) { return o.name == name; });
   return found == options_.end() ? nullptr : &*found;
 }
 
@@ -216,16 +226,20 @@ Status ConfigReader::Unknown(std::string_view name, const std::string& where) co
   return Status(ErrorCode::kInvalidParams, message + " --help lists all");
 }
 
-Result<std::vector<ConfigReader::Setting>> ConfigReader::ParseCommandLine(int argc, const char* const* argv,
+Result<std::vector<ConfigReader::Setting>> ConfigReader::ParseCommandLine(int argc,
+                                                                          const char* const* argv,
                                                                           ConfigOutcome& outcome) {
   static const std::string kWhere = "command line";
   std::vector<Setting> settings;
   for (int i = 1; i < argc; ++i) {
     std::string_view argument = argv[i];
-    if (argument == "-h" || argument == "--help" || argument == "-help") return outcome = ConfigOutcome::kHelp, settings;
-    if (argument == "--version" || argument == "-version") return outcome = ConfigOutcome::kVersion, settings;
+    if (argument == "-h" || argument == "--help" || argument == "-help")
+      return outcome = ConfigOutcome::kHelp, settings;
+    if (argument == "--version" || argument == "-version")
+      return outcome = ConfigOutcome::kVersion, settings;
     if (argument.size() < 2 || argument[0] != '-') {
-      return Status(ErrorCode::kInvalidParams, kWhere + ": " + Quoted(argument) + " is not an option; --help lists all");
+      return Status(ErrorCode::kInvalidParams,
+                    kWhere + ": " + Quoted(argument) + " is not an option; --help lists all");
     }
     argument.remove_prefix(argument[1] == '-' ? 2 : 1);
     const size_t equals = argument.find('=');
@@ -233,7 +247,8 @@ Result<std::vector<ConfigReader::Setting>> ConfigReader::ParseCommandLine(int ar
     const Option* option = Find(name);
     const bool negated = option == nullptr && name.starts_with("no");
     if (negated) option = Find(std::string_view(name).substr(2));
-    const bool is_switch = option != nullptr && option->set != nullptr && option->value_name.empty();
+    const bool is_switch =
+        option != nullptr && option->set != nullptr && option->value_name.empty();
     if (option == nullptr || (negated && !is_switch)) return Unknown(name, kWhere);
     if (equals != std::string_view::npos && !negated) {
       settings.push_back({option->name, std::string(argument.substr(equals + 1))});
@@ -242,7 +257,8 @@ Result<std::vector<ConfigReader::Setting>> ConfigReader::ParseCommandLine(int ar
     } else if (!is_switch && i + 1 < argc) {
       settings.push_back({option->name, argv[++i]});
     } else {
-      return Status(ErrorCode::kInvalidParams, kWhere + ": --" + name + (negated ? " takes no value" : " needs a value"));
+      return Status(ErrorCode::kInvalidParams,
+                    kWhere + ": --" + name + (negated ? " takes no value" : " needs a value"));
     }
   }
   return settings;
@@ -261,7 +277,8 @@ Status ConfigReader::Apply(const Setting& setting, const std::string& where) {
 
 Result<ConfigOutcome> ConfigReader::Read(int argc, const char* const* argv) {
   ConfigOutcome outcome = ConfigOutcome::kRun;
-  ASSIGN_OR_RETURN(const std::vector<Setting> from_command_line, ParseCommandLine(argc, argv, outcome));
+  ASSIGN_OR_RETURN(const std::vector<Setting> from_command_line,
+                   ParseCommandLine(argc, argv, outcome));
   if (outcome != ConfigOutcome::kRun) return outcome;
   for (const Setting& setting : from_command_line) {
     if (setting.name == "config_path") config_path_ = setting.value;
@@ -270,7 +287,8 @@ Result<ConfigOutcome> ConfigReader::Read(int argc, const char* const* argv) {
     ASSIGN_OR_RETURN(const auto entries, ReadConfigFile(config_path_));
     for (const auto& [name, value] : entries) {
       if (Normalized(name) == "config_path") {
-        return Status(ErrorCode::kInvalidParams, config_path_ + ": a file cannot name another by config_path");
+        return Status(ErrorCode::kInvalidParams,
+                      config_path_ + ": a file cannot name another by config_path");
       }
       RETURN_IF_ERROR(Apply({name, value}, config_path_));
     }

@@ -40,7 +40,8 @@ class ConfigReader {
   // "500ms", "10s"; a bare number is in `bare_unit` (one of 1 ms, 1 s, 1 min, 1 h).
   void AddDuration(std::string name, Duration* target, Duration bare_unit, std::string help);
   // One of a few words.
-  void AddChoice(std::string name, std::string* target, std::vector<std::string> choices, std::string help);
+  void AddChoice(std::string name, std::string* target, std::vector<std::string> choices,
+                 std::string help);
   // Another name for an option added before.
   void AddAlias(std::string alias, const std::string& name);
   // A name from elsewhere that is accepted and has no effect here; `why` is for the warning.
@@ -73,11 +74,12 @@ class ConfigReader {
     std::string value;
   };
 
-  void AddOption(std::string name, std::string value_name, std::string default_text, std::string help,
-                 std::function<Status(std::string_view)> set);
+  void AddOption(std::string name, std::string value_name, std::string default_text,
+                 std::string help, std::function<Status(std::string_view)> set);
   Option* Find(std::string_view name);
   const Option* Find(std::string_view name) const;
-  Result<std::vector<Setting>> ParseCommandLine(int argc, const char* const* argv, ConfigOutcome& outcome);
+  Result<std::vector<Setting>> ParseCommandLine(int argc, const char* const* argv,
+                                                ConfigOutcome& outcome);
   Status Apply(const Setting& setting, const std::string& where);
   Status Unknown(std::string_view name, const std::string& where) const;
 

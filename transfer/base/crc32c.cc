@@ -1,8 +1,8 @@
 #include "transfer/base/crc32c.h"
 
-#include <isa-l/crc.h>
-
 #include <algorithm>
+
+#include <isa-l/crc.h>
 
 namespace mooncake {
 

@@ -5,7 +5,8 @@
 
 namespace mooncake {
 
-using SegmentId = Uuid<struct SegmentIdTag>;  // an incarnation: new each time a node maps fresh memory
+using SegmentId =
+    Uuid<struct SegmentIdTag>;  // an incarnation: new each time a node maps fresh memory
 // The version of an object. Never reused in the life of the cluster: the master's term in the high 30
 // bits, a counter below. 0 = none.
 using PutId = StrongId<struct PutIdTag>;

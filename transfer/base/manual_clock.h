@@ -10,7 +10,8 @@ namespace mooncake {
 // Thread-safe.
 class ManualClock final : public Clock {
  public:
-  explicit ManualClock(TimePoint start = TimePoint(Seconds(1000))) : now_ns_(start.time_since_epoch().count()) {}
+  explicit ManualClock(TimePoint start = TimePoint(Seconds(1000)))
+      : now_ns_(start.time_since_epoch().count()) {}
 
   TimePoint Now() const override { return TimePoint(Duration(now_ns_.load())); }
   WallTime WallNow() const override { return WallTime{now_ns_.load()}; }

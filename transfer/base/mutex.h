@@ -87,7 +87,9 @@ class MC_SCOPED_CAPABILITY WriterLock {
 
 class MC_SCOPED_CAPABILITY ReaderLock {
  public:
-  explicit ReaderLock(SharedMutex& mutex) MC_ACQUIRE_SHARED(mutex) : mutex_(mutex) { mutex_.LockShared(); }
+  explicit ReaderLock(SharedMutex& mutex) MC_ACQUIRE_SHARED(mutex) : mutex_(mutex) {
+    mutex_.LockShared();
+  }
   ~ReaderLock() MC_RELEASE_GENERIC() { mutex_.UnlockShared(); }
   ReaderLock(const ReaderLock&) = delete;
   ReaderLock& operator=(const ReaderLock&) = delete;

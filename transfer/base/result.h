@@ -71,7 +71,8 @@ Status ToStatus(const Result<T>& result) {
 }  // namespace mooncake
 
 // ASSIGN_OR_RETURN(auto x, F()): x = value of F(), or return F()'s status.
-#define ASSIGN_OR_RETURN(lhs, expr) ASSIGN_OR_RETURN_IMPL(MC_CONCAT(mc_result_, __LINE__), lhs, expr)
+#define ASSIGN_OR_RETURN(lhs, expr) \
+  ASSIGN_OR_RETURN_IMPL(MC_CONCAT(mc_result_, __LINE__), lhs, expr)
 #define ASSIGN_OR_RETURN_IMPL(tmp, lhs, expr) \
   auto tmp = (expr);                          \
   if (!tmp.ok()) return tmp.status();         \

@@ -74,8 +74,9 @@ Status CheckSeal(std::span<const std::byte, kSealBytes> bytes, PutId put_id, uin
   RETURN_IF_ERROR(DecodeSeal(bytes, seal));
   if (seal.put_id == put_id && seal.length == length && !seal.superseded) return Status::Ok();
   return Status(ErrorCode::kReplicaIsGone,
-                "the seal says put " + std::to_string(seal.put_id.value) + " of " + std::to_string(seal.length) +
-                    " bytes" + (seal.superseded ? ", superseded" : "") + "; wanted put " +
+                "the seal says put " + std::to_string(seal.put_id.value) + " of " +
+                    std::to_string(seal.length) + " bytes" +
+                    (seal.superseded ? ", superseded" : "") + "; wanted put " +
                     std::to_string(put_id.value) + " of " + std::to_string(length));
 }
 

@@ -19,7 +19,9 @@ inline constexpr uint64_t kSealBytes = 64;
 constexpr uint64_t SealOffset(uint64_t data_bytes) {
   return (data_bytes + kExtentAlignment - 1) / kExtentAlignment * kExtentAlignment;
 }
-constexpr uint64_t ExtentFootprint(uint64_t data_bytes) { return SealOffset(data_bytes) + kSealBytes; }
+constexpr uint64_t ExtentFootprint(uint64_t data_bytes) {
+  return SealOffset(data_bytes) + kSealBytes;
+}
 
 struct Seal {
   PutId put_id;

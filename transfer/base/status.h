@@ -14,32 +14,32 @@ namespace mooncake {
 // Never renumber. `ErrorCodeName` and `AllErrorCodes` must list each of them.
 enum class ErrorCode : int32_t {
   kOk = 0,
-  kInternal = -1,              // a fault of ours; retrying will not help
-  kBufferOverflow = -10,       // the caller's buffer is too small
+  kInternal = -1,         // a fault of ours; retrying will not help
+  kBufferOverflow = -10,  // the caller's buffer is too small
   kSegmentNotFound = -101,
   kSegmentAlreadyExists = -102,
-  kClientNotFound = -103,      // not registered or expired: mount again
-  kNoAvailableHandle = -200,   // no room: evict, remove, add nodes, or wait
-  kInvalidVersion = -300,      // stale term, epoch or version: refresh and retry
+  kClientNotFound = -103,     // not registered or expired: mount again
+  kNoAvailableHandle = -200,  // no room: evict, remove, add nodes, or wait
+  kInvalidVersion = -300,     // stale term, epoch or version: refresh and retry
   kInvalidKey = -400,
   kWriteFail = -500,
   kInvalidParams = -600,
-  kIllegalClient = -601,       // the caller does not own the operation
-  kInvalidWrite = -700,        // the write state machine forbids it (late End, wrong put id)
+  kIllegalClient = -601,  // the caller does not own the operation
+  kInvalidWrite = -700,   // the write state machine forbids it (late End, wrong put id)
   kInvalidRead = -701,
-  kReplicaIsNotReady = -703,   // exists, not yet complete
+  kReplicaIsNotReady = -703,  // exists, not yet complete
   kObjectNotFound = -704,
   kObjectAlreadyExists = -705,
   kObjectHasLease = -706,
-  kLeaseExpired = -707,        // bytes were discarded because the lease ended before the read did
+  kLeaseExpired = -707,  // bytes were discarded because the lease ended before the read did
   kObjectHasReplicationTask = -708,
   kReplicaNotFound = -710,
-  kReplicaIsGone = -712,       // the seal names another put: a stale replica
+  kReplicaIsGone = -712,  // the seal names another put: a stale replica
   kObjectReplicaBusy = -714,
-  kTransferFail = -800,        // the data path failed; another replica or path may work
+  kTransferFail = -800,  // the data path failed; another replica or path may work
   kChecksumMismatch = -801,
-  kRpcFail = -900,             // the control path failed
-  kRpcTimeout = -901,          // a deadline passed
+  kRpcFail = -900,     // the control path failed
+  kRpcTimeout = -901,  // a deadline passed
   kUnavailableInCurrentStatus = -1010,
   kUnavailableInCurrentMode = -1011,
   kNotSupported = -1012,
@@ -93,11 +93,11 @@ Status Annotate(const Status& status, std::string_view context);
 #define MC_CONCAT_INNER(a, b) a##b
 #define MC_CONCAT(a, b) MC_CONCAT_INNER(a, b)
 
-#define RETURN_IF_ERROR(expr)                                  \
-  do {                                                         \
-    if (auto mc_status_ = (expr); !mc_status_.ok()) {          \
-      return ::mooncake::internal::ToStatus(mc_status_);       \
-    }                                                          \
+#define RETURN_IF_ERROR(expr)                            \
+  do {                                                   \
+    if (auto mc_status_ = (expr); !mc_status_.ok()) {    \
+      return ::mooncake::internal::ToStatus(mc_status_); \
+    }                                                    \
   } while (false)
 
 namespace mooncake::internal {

@@ -40,7 +40,9 @@ struct Uuid {
 
 template <typename Tag, typename Rep>
 struct std::hash<mooncake::StrongId<Tag, Rep>> {
-  size_t operator()(const mooncake::StrongId<Tag, Rep>& id) const { return std::hash<Rep>()(id.value); }
+  size_t operator()(const mooncake::StrongId<Tag, Rep>& id) const {
+    return std::hash<Rep>()(id.value);
+  }
 };
 
 template <typename Tag>

@@ -30,12 +30,13 @@ struct Number {
 };
 
 Result<Number> SplitNumber(std::string_view text, std::string_view what) {
-  const Status bad(ErrorCode::kInvalidParams, "'" + EscapeForDisplay(text) + "' is not a " + std::string(what));
+  const Status bad(ErrorCode::kInvalidParams,
+                   "'" + EscapeForDisplay(text) + "' is not a " + std::string(what));
   const std::string_view trimmed = Trim(text);
   if (trimmed.empty() || trimmed[0] < '0' || trimmed[0] > '9') return bad;
   double value = 0;
-  const auto [end, error] =
-      std::from_chars(trimmed.data(), trimmed.data() + trimmed.size(), value, std::chars_format::fixed);
+  const auto [end, error] = std::from_chars(trimmed.data(), trimmed.data() + trimmed.size(), value,
+                                            std::chars_format::fixed);
   if (error != std::errc()) return bad;
   return Number{value, Trim(trimmed.substr(static_cast<size_t>(end - trimmed.data())))};
 }
@@ -53,7 +54,8 @@ size_t PrintableLength(std::string_view s) {
     code = (code << 6) | (byte(i) & 0x3f);
   }
   constexpr std::array<uint32_t, 5> kSmallest = {0, 0, 0x80, 0x800, 0x10000};
-  const bool valid = code >= kSmallest[length] && code <= 0x10ffff && !(code >= 0xd800 && code < 0xe000);
+  const bool valid =
+      code >= kSmallest[length] && code <= 0x10ffff && !(code >= 0xd800 && code < 0xe000);
   return valid && code >= 0xa0 ? length : 0;
 }
 
@@ -75,13 +77,15 @@ Result<uint64_t> ParseSize(std::string_view text) {
   }
   const double bytes = number.value * factor;
   if (!(bytes < 9.2e18)) {
-    return Status(ErrorCode::kInvalidParams, "'" + EscapeForDisplay(text) + "' is too large for a size");
+    return Status(ErrorCode::kInvalidParams,
+                  "'" + EscapeForDisplay(text) + "' is too large for a size");
   }
   return static_cast<uint64_t>(bytes);
 }
 
 std::string FormatSize(uint64_t bytes) {
-  static constexpr std::array<const char*, 7> kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  static constexpr std::array<const char*, 7> kUnits = {"B",   "KiB", "MiB", "GiB",
+                                                        "TiB", "PiB", "EiB"};
   double value = static_cast<double>(bytes);
   size_t unit = 0;
   while (value >= 1024 && unit + 1 < kUnits.size()) {
@@ -107,11 +111,13 @@ Result<Duration> ParseDuration(std::string_view text, Duration bare_unit) {
   } else if (unit == "h") {
     factor = Seconds(3600);
   } else if (!unit.empty()) {
-    return Status(ErrorCode::kInvalidParams, "'" + EscapeForDisplay(text) + "': unknown unit; use ms, s, m or h");
+    return Status(ErrorCode::kInvalidParams,
+                  "'" + EscapeForDisplay(text) + "': unknown unit; use ms, s, m or h");
   }
   const double ns = number.value * static_cast<double>(factor.count());
   if (!(ns <= 3.2e18)) {
-    return Status(ErrorCode::kInvalidParams, "'" + EscapeForDisplay(text) + "' is too long: the limit is 100 years");
+    return Status(ErrorCode::kInvalidParams,
+                  "'" + EscapeForDisplay(text) + "' is too long: the limit is 100 years");
   }
   return Duration(static_cast<int64_t>(ns));
 }
@@ -119,7 +125,8 @@ Result<Duration> ParseDuration(std::string_view text, Duration bare_unit) {
 std::string FormatDuration(Duration d) {
   int64_t ms = ToMillis(d);
   std::string text;
-  for (const auto& [unit, length] : {std::pair{"h", 3600000}, std::pair{"m", 60000}, std::pair{"s", 1000}}) {
+  for (const auto& [unit, length] :
+       {std::pair{"h", 3600000}, std::pair{"m", 60000}, std::pair{"s", 1000}}) {
     if (ms >= length) text += std::to_string(ms / length) + unit;
     ms %= length;
   }
@@ -147,7 +154,8 @@ Result<HostPort> ParseHostPort(std::string_view text, bool allow_zero_port) {
   }
   uint32_t number = 0;
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
-  if (port.empty() || error != std::errc() || end != port.data() + port.size() || number > 65535) return bad;
+  if (port.empty() || error != std::errc() || end != port.data() + port.size() || number > 65535)
+    return bad;
   if (number == 0 && !allow_zero_port) return bad;
   return HostPort{std::string(host), static_cast<uint16_t>(number)};
 }
