@@ -28,7 +28,8 @@ class NullMaster : public MasterApi {
   }
   std::vector<Result<bool>> BatchExistKey(std::span<const ObjectName> names, bool,
                                           TimePoint) override {
-    return {names.size(), No()};
+    // In braces this would be a list of two: a number makes a Result<bool> too.
+    return std::vector<Result<bool>>(names.size(), No());
   }
   std::vector<Result<ObjectStat>> BatchStat(std::span<const ObjectName> names, TimePoint) override {
     return {names.size(), No()};
