@@ -1,10 +1,10 @@
 // mooncake-sim: runs seeds of the simulator and prints what they covered. A failing seed prints the command that repeats it.
-#include <chrono>
 #include <iostream>
 
 #include "CLI/CLI.hpp"
 
 #include "tests/sim/simulation.h"
+#include "transfer/base/clock.h"
 
 namespace {
 
@@ -53,11 +53,11 @@ void Print(const SimReport& sum, uint64_t seeds) {
 
 // The first seed that fails, if any, is told; 0 on success.
 int Run(const Arguments& arguments, Canary canary) {
-  const auto start = std::chrono::steady_clock::now();
+  const mooncake::TimePoint start = mooncake::SystemClock().Now();
   SimReport sum;
   uint64_t done = 0;
   for (uint64_t seed = arguments.first;; ++seed, ++done) {
-    const auto elapsed = std::chrono::steady_clock::now() - start;
+    const mooncake::Duration elapsed = mooncake::SystemClock().Now() - start;
     const bool enough = arguments.minutes > 0 ? elapsed > std::chrono::minutes(arguments.minutes)
                                               : done >= arguments.seeds;
     if (enough) break;
