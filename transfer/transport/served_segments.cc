@@ -142,6 +142,8 @@ MutableByteSpan ServedAccess::memory() const {
 TimePoint ServedAccess::deadline() const { return node_->deadline; }
 bool ServedAccess::cut() const { return node_->cut.load(std::memory_order_relaxed); }
 
+const std::shared_ptr<void>& ServedAccess::keep_alive() const { return state_->segment.keep_alive; }
+
 struct ServedSegments::Table {
   std::unordered_map<SegmentId, std::shared_ptr<ServedState>> segments;
 };

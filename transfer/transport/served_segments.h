@@ -57,6 +57,8 @@ class ServedAccess {
   TimePoint deadline() const;
   // True: stop now. Who copies itself asks between chunks; who is blocked in a socket is woken by its CutTarget.
   bool cut() const;
+  // Of the segment: who holds it may look at the memory after the access ended.
+  const std::shared_ptr<void>& keep_alive() const;
 
  private:
   friend class ServedSegments;
