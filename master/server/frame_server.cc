@@ -26,7 +26,7 @@ using wire::FrameSocket;
 namespace {
 
 // Idle connections block this long per system call; stopping does not wait for it (shutdown(2) wakes them).
-constexpr Duration kIdleSlice = Seconds(30);
+constexpr Duration kIdleSlice = Seconds(20);
 constexpr int kPollMs = 1000;          // while refused connections wait for their end
 constexpr int kBackOffMs = 100;        // after accept failed for want of descriptors or memory
 
