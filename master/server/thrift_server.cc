@@ -2,7 +2,7 @@
 
 #include <glog/logging.h>
 #include <thrift/TApplicationException.h>
-#include <thrift/TOutput.h>
+#include <thrift/Thrift.h>
 
 #include <memory>
 #include <string>
