@@ -1,0 +1,164 @@
+#include "fuse/daemon.h"
+
+#include <glog/logging.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <thread>
+
+#include "fuse/logging.h"
+#include "fuse/mount_point.h"
+#include "fuse/session.h"
+#include "fuse/start_pipe.h"
+#include "transfer/base/clock.h"
+
+namespace mooncake::fs {
+namespace {
+
+constexpr Duration kStartBound = Seconds(30);
+constexpr uint64_t kLeastSize = 64 * kMiB;
+
+int Fail(const Status& status, int code) {
+  std::fprintf(stderr, "mount.mooncake: %s\n", status.message().c_str());
+  return code;
+}
+
+uint64_t TotalMemory() {
+  struct sysinfo info {};
+  return sysinfo(&info) == 0 ? uint64_t{info.totalram} * info.mem_unit : 16 * kLeastSize;
+}
+
+// Ends the mount on SIGTERM, SIGINT and SIGHUP, which all other threads have blocked.
+class SignalWaiter {
+ public:
+  explicit SignalWaiter(Session& session) : thread_([this, &session] { Loop(session); }) {}
+  ~SignalWaiter() {
+    done_.store(true, std::memory_order_release);
+    pthread_kill(thread_.native_handle(), SIGTERM);
+    thread_.join();
+  }
+
+  static sigset_t Signals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
+    return signals;
+  }
+  static void BlockInThisThread() {
+    const sigset_t signals = Signals();
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    signal(SIGPIPE, SIG_IGN);
+  }
+
+ private:
+  void Loop(Session& session) {
+    const sigset_t signals = Signals();
+    int signal = 0;
+    while (sigwait(&signals, &signal) != 0) {
+    }
+    if (done_.load(std::memory_order_acquire)) return;
+    LOG(INFO) << "unmounting signal=" << signal;
+    session.Stop();
+  }
+
+  std::atomic<bool> done_{false};
+  std::thread thread_;
+};
+
+FsOptions FsOptionsOf(const MountOptions& options) {
+  FsOptions out;
+  out.timeout = options.timeout;
+  out.entry_timeout = options.entry_timeout;
+  out.attr_timeout = options.attr_timeout;
+  out.read_only = options.read_only;
+  out.defaults.uid = getuid();
+  out.defaults.gid = getgid();
+  out.defaults.directory_time_ns = SystemClock().WallNow().ns;
+  return out;
+}
+
+// Everything that runs in the process that serves.
+Status Serve(const MountOptions& options, const std::string& mount_point, const StoreOpener& open_store,
+             StartPipe& pipe) {
+  SignalWaiter::BlockInThisThread();
+  ASSIGN_OR_RETURN(OpenedStore store, open_store(options));
+  ASSIGN_OR_RETURN(std::unique_ptr<SlabPool> slabs,
+                   SlabPool::Create({.memory_bytes = options.write_space,
+                                     .spill_dir = options.spill_dir,
+                                     .huge_pages = options.huge_pages}));
+  LOG(INFO) << "slabs: " << slabs->Describe();
+  FileSystem file_system({.client = *store.client,
+                          .slabs = std::move(slabs),
+                          .probe = MakeProcProbe(),
+                          .options = FsOptionsOf(options),
+                          .views_in_place = store.in_process},
+                         SystemClock());
+  ASSIGN_OR_RETURN(std::unique_ptr<Session> session, Session::Mount(file_system, options, mount_point));
+  SignalWaiter signals(*session);
+  Status ready_status;
+  const Status served = session->Run([&](const Status& ready) {
+    ready_status = ready;
+    if (!ready.ok()) return;
+    LOG(INFO) << "ready mount=" << mount_point << " store=\"" << store.description << "\" data=\""
+              << session->DescribeDataPath() << "\"";
+    pipe.ReportReady("mounted " + mount_point + ": " + store.description);
+  });
+  RETURN_IF_ERROR(ready_status);
+  LOG(INFO) << "unmounted mount=" << mount_point;
+  return served;
+}
+
+int RunChild(const MountOptions& options, const std::string& mount_point, const StoreOpener& open_store,
+             StartPipe& pipe) {
+  Logging logging(options.foreground, options.log_file);
+  const Status served =
+      logging.status().ok() ? Serve(options, mount_point, open_store, pipe) : logging.status();
+  if (served.ok()) return 0;
+  LOG(ERROR) << served;
+  pipe.ReportFailure(served.message());
+  return options.foreground ? Fail(served, kExitFailed) : kExitFailed;
+}
+
+}  // namespace
+
+void FillDefaults(MountOptions& options) {
+  const uint64_t memory = TotalMemory();
+  if (options.size == 0) options.size = std::max(memory / 4, kLeastSize) / kMiB * kMiB;
+  if (options.write_space == 0) options.write_space = std::max(memory / 8, kLeastSize);
+  if (options.cache_size == 0) options.cache_size = std::max(memory / 8, kLeastSize);
+}
+
+int RunMount(int argc, char** argv, const StoreOpener& open_store) {
+  auto line = ParseCommandLine({argv + 1, argv + argc});
+  if (!line.ok()) return Fail(line.status(), kExitUsage);
+  if (line->action == CommandLine::Action::kHelp) {
+    std::fputs(HelpText().c_str(), stdout);
+    return 0;
+  }
+  if (line->action == CommandLine::Action::kVersion) {
+    std::printf("mount.mooncake %s\n", MC_VERSION);
+    return 0;
+  }
+  MountOptions options = line->options;
+  FillDefaults(options);
+  const auto mount_point = PrepareMountPoint(options.mount_point, options.nonempty);
+  if (!mount_point.ok()) return Fail(mount_point.status(), kExitFailed);
+  if (options.fake) return 0;
+  auto pipe = StartPipe::Fork(options.foreground);
+  if (!pipe.ok()) return Fail(pipe.status(), kExitFailed);
+  if (pipe->side() == StartPipe::Side::kChild) return RunChild(options, *mount_point, open_store, *pipe);
+  const auto started = pipe->Wait(kStartBound);
+  if (!started.ok()) {
+    // A child that had to be killed may have mounted already.
+    if (started.code() == ErrorCode::kRpcTimeout && IsOurMount(*mount_point)) LazyUnmount(*mount_point);
+    return Fail(started.status(), kExitFailed);
+  }
+  std::printf("%s\n", started->c_str());
+  return 0;
+}
+
+}  // namespace mooncake::fs

@@ -1,0 +1,42 @@
+#include "fuse/fs/file_system.h"
+
+#include <sys/stat.h>
+
+#include "fuse/fs/errno_map.h"
+#include "master/api/master_api.h"
+
+namespace mooncake::fs {
+namespace {
+
+constexpr Duration kCapacityLife = Seconds(1);
+
+}  // namespace
+
+FileSystem::FileSystem(FileSystemParts parts, const Clock& clock)
+    : slabs_(std::move(parts.slabs)),
+      probe_(std::move(parts.probe)),
+      state_(parts.client, *slabs_, clock, *probe_, std::move(parts.options)),
+      names_(state_),
+      publisher_(state_),
+      files_(state_, names_, publisher_, parts.views_in_place) {
+  MutexLock lock(state_.mutex);
+  state_.table.root()->attributes = DirectoryFromStored(std::nullopt, state_.options.defaults);
+}
+
+ErrnoOr<Capacity> FileSystem::GetCapacity() {
+  {
+    MutexLock lock(capacity_mutex_);
+    if (capacity_ && state_.clock.Now() < capacity_until_) return *capacity_;
+  }
+  const auto status = state_.client.master().GetStatus(state_.Deadline());
+  MutexLock lock(capacity_mutex_);
+  capacity_until_ = state_.clock.Now() + kCapacityLife;
+  if (status.ok()) {
+    const uint64_t free = status->capacity - std::min(status->capacity, status->used);
+    capacity_ = Capacity{.total_bytes = status->capacity, .free_bytes = free, .objects = status->object_count};
+  }
+  if (!capacity_) return ErrnoOf(status.code());
+  return *capacity_;
+}
+
+}  // namespace mooncake::fs
