@@ -1,5 +1,6 @@
 #include "master/core/allocator/offset_allocator.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "transfer/base/check.h"
@@ -96,6 +97,19 @@ std::optional<OffsetAllocator::Block> OffsetAllocator::Allocate(uint64_t bytes) 
   const uint64_t units = (bytes + kUnit - 1) / kUnit;
   const uint32_t found = FindFree(units);
   if (found == kNone) return std::nullopt;
+  return Take(found, units);
+}
+
+std::optional<OffsetAllocator::Block> OffsetAllocator::AllocateUpTo(uint64_t bytes,
+                                                                    uint64_t min_bytes) {
+  if (auto block = Allocate(bytes)) return block;
+  const uint32_t found = LargestNode(kOwnBinTries);
+  if (found == kNone || nodes_[found].size * kUnit < min_bytes) return std::nullopt;
+  const uint64_t units = (bytes + kUnit - 1) / kUnit;
+  return Take(found, std::min(units, uint64_t{nodes_[found].size}));
+}
+
+OffsetAllocator::Block OffsetAllocator::Take(uint32_t found, uint64_t units) {
   PopFree(found);
   if (nodes_[found].size > units) {
     const uint32_t rest = NewNode();  // may move nodes_
@@ -111,6 +125,7 @@ std::optional<OffsetAllocator::Block> OffsetAllocator::Allocate(uint64_t bytes) 
     PushFree(rest);
   }
   nodes_[found].used = 1;
+  SetOwner(found, nullptr);
   used_units_ += units;
   ++live_blocks_;
   return Block{nodes_[found].offset * kUnit, found};
@@ -147,22 +162,39 @@ void OffsetAllocator::Free(uint32_t handle) {
   PushFree(handle);
 }
 
+void OffsetAllocator::SetOwner(uint32_t handle, void* owner) {
+  const auto word = reinterpret_cast<uintptr_t>(owner);
+  nodes_[handle].bin_prev = static_cast<uint32_t>(word >> 32);
+  nodes_[handle].bin_next = static_cast<uint32_t>(word);
+}
+
+void* OffsetAllocator::Owner(uint32_t handle) const {
+  const uintptr_t word = (uintptr_t{nodes_[handle].bin_prev} << 32) | nodes_[handle].bin_next;
+  return reinterpret_cast<void*>(word);
+}
+
 uint64_t OffsetAllocator::LargestFree() const {
-  if (top_ == 0) return 0;
+  const uint32_t node = LargestNode(256);
+  return node == kNone ? 0 : nodes_[node].size * kUnit;
+}
+
+uint32_t OffsetAllocator::LargestNode(int tries) const {
+  if (top_ == 0) return kNone;
   const auto word = static_cast<uint32_t>(63 - std::countl_zero(top_));
   const auto bin = word * 64 + static_cast<uint32_t>(63 - std::countl_zero(words_[word]));
-  uint64_t largest = 0;
-  uint32_t node = heads_[bin];
-  for (int i = 0; i < 256 && node != kNone; ++i, node = nodes_[node].bin_next) {
-    if (nodes_[node].size > largest) largest = nodes_[node].size;
+  uint32_t largest = heads_[bin];
+  uint32_t node = largest;
+  for (int i = 0; i < tries && node != kNone; ++i, node = nodes_[node].bin_next) {
+    if (nodes_[node].size > nodes_[largest].size) largest = node;
   }
-  return largest * kUnit;
+  return largest;
 }
 
 std::vector<OffsetAllocator::Range> OffsetAllocator::Ranges() const {
   std::vector<Range> ranges;
   for (uint32_t node = first_; node != kNone; node = nodes_[node].after) {
-    ranges.push_back({nodes_[node].offset * kUnit, nodes_[node].size * kUnit, nodes_[node].used != 0, node});
+    ranges.push_back(
+        {nodes_[node].offset * kUnit, nodes_[node].size * kUnit, nodes_[node].used != 0, node});
   }
   return ranges;
 }

@@ -27,8 +27,18 @@ class OffsetAllocator {
 
   // `bytes` > 0 is rounded up to kUnit. Nothing when no hole is found.
   std::optional<Block> Allocate(uint64_t bytes);
+  // Like Allocate(bytes), or else a whole hole (the largest that is quickly found) of at least `min_bytes`.
+  // The block may so be smaller than asked for: see BlockBytes.
+  std::optional<Block> AllocateUpTo(uint64_t bytes, uint64_t min_bytes);
   // `handle` must be live.
   void Free(uint32_t handle);
+
+  // A word that the owner may attach to a live block; null at first.
+  void SetOwner(uint32_t handle, void* owner);
+  void* Owner(uint32_t handle) const;
+  // Handles are below this, and it never shrinks: what a resumable walk over live blocks counts to.
+  uint32_t HandleCount() const { return static_cast<uint32_t>(nodes_.size()); }
+  bool IsLive(uint32_t handle) const { return nodes_[handle].used != 0; }
 
   uint64_t capacity() const { return capacity_units_ * kUnit; }
   uint64_t used_bytes() const { return used_units_ * kUnit; }
@@ -60,10 +70,13 @@ class OffsetAllocator {
     uint64_t offset;  // units
     uint64_t size : 63;
     uint64_t used : 1;
-    uint32_t before, after;         // neighbours by address
-    uint32_t bin_prev, bin_next;    // free: in its bin; unused nodes: bin_next chains the pool
+    uint32_t before, after;  // neighbours by address
+    uint32_t bin_prev,
+        bin_next;  // free: in its bin; live: the owner; unused nodes: bin_next chains the pool
   };
 
+  Block Take(uint32_t node, uint64_t units);
+  uint32_t LargestNode(int tries) const;
   static uint32_t BinOf(uint64_t units);
   uint32_t NewNode();
   void PushFree(uint32_t node);

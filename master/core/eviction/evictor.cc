@@ -1,0 +1,178 @@
+#include "master/core/eviction/evictor.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "master/core/versions.h"
+
+namespace mooncake::core {
+namespace {
+
+// The head of one queue of one segment.
+struct Source {
+  TimePoint touched;
+  PutId put_id;
+  uint32_t slot;
+  Queue queue;
+};
+bool Colder(const Source& a, const Source& b) {
+  return a.touched != b.touched ? a.touched < b.touched : a.put_id < b.put_id;
+}
+bool Warmer(const Source& a, const Source& b) { return Colder(b, a); }
+
+// A heap of queue heads, coldest first.
+class Sources {
+ public:
+  Sources(const State& state, uint32_t only_slot, Queue unread, Queue read) : state_(state) {
+    const auto add = [&](uint32_t slot) {
+      Refill(slot, unread);
+      Refill(slot, read);
+    };
+    if (only_slot != kNoSlot) {
+      add(only_slot);
+    } else {
+      for (const auto& [name, slot] : state.pool.by_name()) add(slot);
+    }
+  }
+  std::optional<Source> Pop() {
+    if (heap_.empty()) return std::nullopt;
+    std::pop_heap(heap_.begin(), heap_.end(), Warmer);
+    const Source source = heap_.back();
+    heap_.pop_back();
+    return source;
+  }
+  void Refill(uint32_t slot, Queue queue) {
+    const Object* object = state_.pool.at(slot).queues[static_cast<size_t>(queue)].coldest();
+    if (object == nullptr) return;
+    heap_.push_back({object->touched, object->put_id, slot, queue});
+    std::push_heap(heap_.begin(), heap_.end(), Warmer);
+  }
+
+ private:
+  const State& state_;
+  std::vector<Source> heap_;
+};
+
+class Run {
+ public:
+  Run(State& state, const EvictionGoal& goal, TimePoint now) : state_(state), goal_(goal), now_(now) {}
+
+  EvictionOutcome Do() {
+    bool exhausted = Pass(Queue::kUnread, Queue::kRead);
+    if (exhausted && state_.options.allow_evict_soft_pinned) {
+      soft_ = true;
+      exhausted = Pass(Queue::kSoftUnread, Queue::kSoftRead);
+    }
+    outcome_.exhausted = exhausted;
+    return outcome_;
+  }
+
+ private:
+  bool Enough() const { return outcome_.bytes >= goal_.bytes || visited_ >= goal_.limit; }
+
+  // True when the queues ran dry before the goal was reached.
+  bool Pass(Queue unread, Queue read) {
+    Sources sources(state_, goal_.slot, unread, read);
+    uint32_t skipped = 0;
+    while (!Enough()) {
+      const auto source = sources.Pop();
+      if (!source.has_value()) return true;
+      Object* object = state_.pool.at(source->slot).queues[static_cast<size_t>(source->queue)].coldest();
+      // In a Read queue everything warmer is leased too, so the queue has nothing to give.
+      const bool own_lease = object != nullptr && object->leased &&
+                             SaturatingAdd(object->touched, state_.options.lease_ttl) > now_;
+      if (object == nullptr || own_lease) continue;
+      ++visited_;
+      if (IsLeased(state_, *object, now_)) {
+        // Only its group is leased: it is as warm as the group. Once round is enough.
+        if (++skipped > kMaxSkipped) return true;
+        Rewarm(*object);
+      } else {
+        EvictWithGroup(object);
+      }
+      sources.Refill(source->slot, source->queue);
+    }
+    return false;
+  }
+
+  void Rewarm(Object& object) {
+    Dequeue(state_, object);
+    object.leased = false;
+    Enqueue(state_, object, now_);
+  }
+
+  void EvictWithGroup(Object* object) {
+    Group* group = object->group();
+    if (group == nullptr) return EvictOne(object);
+    std::vector<Object*> members;
+    for (Object* member : group->members) {
+      const bool pinned = member->queue == Queue::kNone || (!soft_ && member->soft_pin_until() != TimePoint{});
+      if (!pinned) members.push_back(member);
+    }
+    for (Object* member : members) EvictOne(member);
+    visited_ += static_cast<uint32_t>(members.size()) - 1;
+  }
+
+  void EvictOne(Object* object) {
+    const uint64_t used = state_.pool.used();
+    DropVersion(state_, object, now_);
+    outcome_.bytes += used - state_.pool.used();
+    ++outcome_.objects;
+    ++state_.counters.evicted_objects;
+    state_.counters.evicted_bytes += used - state_.pool.used();
+  }
+
+  static constexpr uint32_t kMaxSkipped = 1024;
+
+  State& state_;
+  const EvictionGoal goal_;
+  const TimePoint now_;
+  bool soft_ = false;
+  uint32_t visited_ = 0;
+  EvictionOutcome outcome_;
+};
+
+uint64_t Share(double ratio, uint64_t bytes) { return static_cast<uint64_t>(ratio * static_cast<double>(bytes)); }
+
+struct Watermarks {
+  uint64_t high;
+  uint64_t low;
+};
+Watermarks WatermarksOf(double high, double ratio, uint64_t capacity) {
+  return {high >= 1.0 ? capacity : Share(high, capacity), Share(std::max(high - ratio, 0.0), capacity)};
+}
+
+}  // namespace
+
+EvictionOutcome Evict(State& state, const EvictionGoal& goal, TimePoint now) { return Run(state, goal, now).Do(); }
+
+bool EvictAboveWatermarks(State& state, TimePoint now, uint32_t budget) {
+  const CoreOptions& options = state.options;
+  bool more = false;
+  const auto slice = [&](uint64_t bytes, uint32_t slot, bool& evicting) {
+    if (budget == 0) return;
+    const EvictionOutcome outcome = Evict(state, {bytes, budget, slot}, now);
+    budget -= static_cast<uint32_t>(std::min<uint64_t>(outcome.objects, budget));
+    evicting = outcome.bytes < bytes && !outcome.exhausted;
+    more = more || evicting;
+  };
+  const uint64_t capacity = state.pool.capacity();
+  const Watermarks all = WatermarksOf(options.eviction_high_watermark, options.eviction_ratio, capacity);
+  const uint64_t used = state.pool.used();
+  const bool above = used > all.high || (state.evicting && used > all.low);
+  const uint64_t wished = std::exchange(state.eviction_wish, 0);
+  state.evicting = false;
+  if (above || wished > 0) slice(std::max(wished, above ? used - all.low : 0), kNoSlot, state.evicting);
+  for (const auto& [name, slot] : state.pool.by_name()) {
+    Segment& segment = state.pool.at(slot);
+    const Watermarks own = WatermarksOf(options.segment_high_watermark, options.eviction_ratio, segment.capacity());
+    const bool full = segment.used() > own.high || (segment.evicting && segment.used() > own.low);
+    segment.evicting = false;
+    if (full) slice(segment.used() - own.low, slot, segment.evicting);
+  }
+  return more;
+}
+
+}  // namespace mooncake::core

@@ -1,0 +1,29 @@
+// Makes room: least recently used first, by bytes, in bounded steps.
+#pragma once
+
+#include <cstdint>
+
+#include "master/core/state.h"
+
+namespace mooncake::core {
+
+struct EvictionGoal {
+  uint64_t bytes = 0;          // until so many are free again
+  uint32_t limit = 0;          // objects looked at
+  uint32_t slot = kNoSlot;     // of this segment only
+};
+
+struct EvictionOutcome {
+  uint64_t bytes = 0;
+  uint64_t objects = 0;
+  bool exhausted = false;      // nothing evictable is left
+};
+
+// Soft-pinned objects only when nothing else is left, and only if the options allow it. A member of a group goes
+// with its whole group, unless a member is leased: then the group stays.
+EvictionOutcome Evict(State& state, const EvictionGoal& goal, TimePoint now);
+
+// One slice of eviction above the watermarks, `budget` objects at most. True: more is to be done.
+bool EvictAboveWatermarks(State& state, TimePoint now, uint32_t budget);
+
+}  // namespace mooncake::core

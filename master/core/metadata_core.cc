@@ -1,0 +1,178 @@
+#include "master/core/metadata_core.h"
+
+#include "master/core/background.h"
+#include "master/core/checks.h"
+#include "master/core/eviction/evictor.h"
+#include "master/core/ops/ops.h"
+#include "master/core/state.h"
+#include "transfer/base/check.h"
+
+namespace mooncake::core {
+namespace {
+
+// Steps of the forms that do it all at once.
+constexpr uint32_t kAllAtOnce = 1 << 20;
+
+}  // namespace
+
+MetadataCore::MetadataCore(const CoreOptions& options, Term term, uint64_t seed) {
+  MC_CHECK_OK(options.Validate());
+  state_ = std::make_unique<State>(options, term, seed);
+}
+
+MetadataCore::~MetadataCore() = default;
+
+const CoreOptions& MetadataCore::options() const { return state_->options; }
+
+Result<PingReply> MetadataCore::Ping(TimePoint now, const ClientId& client, const std::string& address) {
+  return core::Ping(*state_, now, client, address);
+}
+
+Result<PutStartReply> MetadataCore::PutStart(TimePoint now, const PutStartArgs& args) {
+  return core::PutStart(*state_, now, args);
+}
+Status MetadataCore::PutEnd(TimePoint now, int64_t wall_ms, const PutEndArgs& args) {
+  return core::PutEnd(*state_, now, wall_ms, args);
+}
+Status MetadataCore::PutRevoke(TimePoint now, const PutRevokeArgs& args) {
+  return core::PutRevoke(*state_, now, args);
+}
+Result<ReplicaList> MetadataCore::GetReplicaList(TimePoint now, const ObjectName& name) {
+  return core::GetReplicaList(*state_, now, name);
+}
+Result<Duration> MetadataCore::RenewLease(TimePoint now, const LeaseRef& lease) {
+  return core::RenewLease(*state_, now, lease);
+}
+Result<bool> MetadataCore::ExistKey(TimePoint now, const ObjectName& name, bool grant_lease) {
+  return core::ExistKey(*state_, now, name, grant_lease);
+}
+Result<ObjectStat> MetadataCore::Stat(TimePoint now, const ObjectName& name) const {
+  return core::Stat(*state_, now, name);
+}
+Status MetadataCore::Remove(TimePoint now, const ObjectName& name, bool force) {
+  return core::Remove(*state_, now, name, force);
+}
+Status MetadataCore::Rename(TimePoint now, const ObjectName& from, const ObjectName& to, bool no_replace) {
+  return core::Rename(*state_, now, from, to, no_replace);
+}
+Status MetadataCore::SetAttributes(TimePoint now, const ObjectName& name, PutId version,
+                                   const ObjectAttributes& attributes) {
+  return core::SetAttributes(*state_, now, name, version, attributes);
+}
+
+Result<RemoveByRegexWalk> MetadataCore::StartRemoveByRegex(const RemoveByRegexArgs& args) const {
+  RETURN_IF_ERROR(CheckTenant(args.tenant));
+  if (args.sample_limit > kMaxListLimit) {
+    return {ErrorCode::kInvalidParams, "sample_limit is " + std::to_string(args.sample_limit) + ", at most " +
+                                           std::to_string(kMaxListLimit) + " is allowed"};
+  }
+  RemoveByRegexWalk walk;
+  ASSIGN_OR_RETURN(walk.pattern, Compile(args.pattern));
+  walk.args = args;
+  walk.position.tenant = std::string(TenantOf(args.tenant));
+  return walk;
+}
+bool MetadataCore::Step(TimePoint now, RemoveByRegexWalk& walk, uint32_t max_keys) {
+  StepWalk(*state_, now, walk, max_keys);
+  return walk.position.done;
+}
+Result<RemoveByRegexReply> MetadataCore::RemoveByRegex(TimePoint now, const RemoveByRegexArgs& args) {
+  ASSIGN_OR_RETURN(RemoveByRegexWalk walk, StartRemoveByRegex(args));
+  while (!Step(now, walk, kAllAtOnce)) {
+  }
+  return std::move(walk.reply);
+}
+
+Result<RemoveAllWalk> MetadataCore::StartRemoveAll(const std::string& tenant, bool force) const {
+  RETURN_IF_ERROR(CheckTenant(tenant));
+  RemoveAllWalk walk;
+  walk.force = force;
+  walk.position.tenant = tenant;
+  walk.position.all_tenants = tenant.empty();
+  return walk;
+}
+bool MetadataCore::Step(TimePoint now, RemoveAllWalk& walk, uint32_t max_keys) {
+  StepWalk(*state_, now, walk, max_keys);
+  return walk.position.done;
+}
+Result<uint64_t> MetadataCore::RemoveAll(TimePoint now, const std::string& tenant, bool force) {
+  ASSIGN_OR_RETURN(RemoveAllWalk walk, StartRemoveAll(tenant, force));
+  while (!Step(now, walk, kAllAtOnce)) {
+  }
+  return walk.removed;
+}
+
+Result<ReplicaListByRegexWalk> MetadataCore::StartGetReplicaListByRegex(const std::string& tenant,
+                                                                        const std::string& pattern,
+                                                                        uint32_t limit) const {
+  RETURN_IF_ERROR(CheckTenant(tenant));
+  if (limit == 0 || limit > kMaxListLimit) {
+    return {ErrorCode::kInvalidParams,
+            "limit is " + std::to_string(limit) + ", it must be 1 to " + std::to_string(kMaxListLimit)};
+  }
+  ReplicaListByRegexWalk walk;
+  ASSIGN_OR_RETURN(walk.pattern, Compile(pattern));
+  walk.limit = limit;
+  walk.position.tenant = std::string(TenantOf(tenant));
+  return walk;
+}
+bool MetadataCore::Step(TimePoint now, ReplicaListByRegexWalk& walk, uint32_t max_keys) {
+  StepWalk(*state_, now, walk, max_keys);
+  return walk.position.done;
+}
+
+Result<ListWalk> MetadataCore::StartListObjects(const ListArgs& args) const { return core::StartListObjects(args); }
+bool MetadataCore::Step(TimePoint now, ListWalk& walk, uint32_t max_keys) {
+  StepWalk(*state_, now, walk, max_keys);
+  return walk.done;
+}
+Result<ListReply> MetadataCore::ListObjects(TimePoint now, const ListArgs& args) {
+  ASSIGN_OR_RETURN(ListWalk walk, StartListObjects(args));
+  while (!Step(now, walk, kAllAtOnce)) {
+  }
+  return std::move(walk.reply);
+}
+
+Result<RenamePrefixWalk> MetadataCore::StartRenamePrefix(TimePoint now, const std::string& tenant,
+                                                         const std::string& from_prefix,
+                                                         const std::string& to_prefix) {
+  return core::StartRenamePrefix(*state_, now, tenant, from_prefix, to_prefix);
+}
+bool MetadataCore::Step(TimePoint, RenamePrefixWalk& walk, uint32_t) { return walk.done; }
+Result<uint64_t> MetadataCore::RenamePrefix(TimePoint now, const std::string& tenant,
+                                            const std::string& from_prefix, const std::string& to_prefix) {
+  ASSIGN_OR_RETURN(RenamePrefixWalk walk, StartRenamePrefix(now, tenant, from_prefix, to_prefix));
+  while (!Step(now, walk, kAllAtOnce)) {
+  }
+  return walk.moved;
+}
+
+Status MetadataCore::MountSegment(TimePoint now, const ClientId& client, const SegmentDescriptor& segment) {
+  return core::MountSegment(*state_, now, client, segment);
+}
+Status MetadataCore::ReMountSegments(TimePoint now, const ClientId& client,
+                                     std::span<const SegmentDescriptor> segments) {
+  return core::ReMountSegments(*state_, now, client, segments);
+}
+Status MetadataCore::UnmountSegment(TimePoint, const ClientId& client, const SegmentId& id) {
+  return core::UnmountSegment(*state_, client, id);
+}
+std::vector<SegmentInfo> MetadataCore::GetSegments(std::span<const SegmentId> ids) const {
+  return core::GetSegments(*state_, ids);
+}
+std::vector<ClientInfo> MetadataCore::GetClients(TimePoint now) const { return core::GetClients(*state_, now); }
+std::vector<std::string> MetadataCore::SegmentNames(std::span<const ReplicaDescriptor> replicas) const {
+  return core::SegmentNames(*state_, replicas);
+}
+ClusterStatus MetadataCore::GetStatus() const { return core::GetStatus(*state_); }
+
+TickResult MetadataCore::Tick(TimePoint now, uint32_t budget) { return core::Tick(*state_, now, budget); }
+uint64_t MetadataCore::Evict(TimePoint now, uint64_t bytes, uint32_t limit) {
+  return core::Evict(*state_, {bytes, limit, kNoSlot}, now).bytes;
+}
+Counters MetadataCore::GetCounters() const { return core::GetCounters(*state_); }
+std::optional<std::string> MetadataCore::CheckInvariants(TimePoint now) const {
+  return core::CheckInvariants(*state_, now);
+}
+
+}  // namespace mooncake::core

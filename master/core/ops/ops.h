@@ -1,0 +1,66 @@
+// One function per operation; what each promises stands in master/api/master_api.h and master/core/metadata_core.h.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "master/core/state.h"
+#include "master/core/walks.h"
+#include "transfer/base/result.h"
+
+namespace mooncake::core {
+
+// put_ops.cc
+Result<PutStartReply> PutStart(State& state, TimePoint now, const PutStartArgs& args);
+Status PutEnd(State& state, TimePoint now, int64_t wall_ms, const PutEndArgs& args);
+Status PutRevoke(State& state, TimePoint now, const PutRevokeArgs& args);
+
+// read_ops.cc
+Result<ReplicaList> GetReplicaList(State& state, TimePoint now, const ObjectName& name);
+// Of a readable object: grants the lease and describes it.
+ReplicaList LeaseAndDescribe(State& state, TimePoint now, Object& object);
+Result<Duration> RenewLease(State& state, TimePoint now, const LeaseRef& lease);
+Result<bool> ExistKey(State& state, TimePoint now, const ObjectName& name, bool grant_lease);
+Result<ObjectStat> Stat(const State& state, TimePoint now, const ObjectName& name);
+ObjectStat StatOf(const State& state, TimePoint now, const Object& object);
+Status SetAttributes(State& state, TimePoint now, const ObjectName& name, PutId version,
+                     const ObjectAttributes& attributes);
+
+// remove_ops.cc
+Status Remove(State& state, TimePoint now, const ObjectName& name, bool force);
+// Visits about `max_keys` keys at the position.
+void StepWalk(State& state, TimePoint now, RemoveByRegexWalk& walk, uint32_t max_keys);
+void StepWalk(State& state, TimePoint now, RemoveAllWalk& walk, uint32_t max_keys);
+void StepWalk(State& state, TimePoint now, ReplicaListByRegexWalk& walk, uint32_t max_keys);
+
+// list_ops.cc
+Result<ListWalk> StartListObjects(const ListArgs& args);
+void StepWalk(const State& state, TimePoint now, ListWalk& walk, uint32_t max_keys);
+
+// rename_ops.cc
+Status Rename(State& state, TimePoint now, const ObjectName& from, const ObjectName& to, bool no_replace);
+Result<RenamePrefixWalk> StartRenamePrefix(State& state, TimePoint now, const std::string& tenant,
+                                           const std::string& from, const std::string& to);
+
+// segment_ops.cc
+Result<PingReply> Ping(State& state, TimePoint now, const ClientId& client, const std::string& address);
+Status MountSegment(State& state, TimePoint now, const ClientId& client, const SegmentDescriptor& segment);
+Status ReMountSegments(State& state, TimePoint now, const ClientId& client,
+                       std::span<const SegmentDescriptor> segments);
+Status UnmountSegment(State& state, const ClientId& client, const SegmentId& id);
+// The client and its segments are gone.
+void RemoveClient(State& state, const ClientId& client);
+
+// report_ops.cc
+std::vector<SegmentInfo> GetSegments(const State& state, std::span<const SegmentId> ids);
+std::vector<ClientInfo> GetClients(const State& state, TimePoint now);
+std::vector<std::string> SegmentNames(const State& state, std::span<const ReplicaDescriptor> replicas);
+Counters GetCounters(const State& state);
+ClusterStatus GetStatus(const State& state);
+
+// invariants.cc
+std::optional<std::string> CheckInvariants(const State& state, TimePoint now);
+
+}  // namespace mooncake::core

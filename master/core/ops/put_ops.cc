@@ -1,0 +1,248 @@
+// PutStart, PutEnd, PutRevoke: the write side of an object's life.
+#include <algorithm>
+#include <utility>
+
+#include "master/core/checks.h"
+#include "master/core/eviction/evictor.h"
+#include "master/core/ops/ops.h"
+#include "master/core/versions.h"
+#include "master/core/writes.h"
+#include "transfer/base/check.h"
+#include "transfer/base/seal.h"
+
+namespace mooncake::core {
+namespace {
+
+constexpr uint32_t kCounterBits = 34;
+
+std::string Ms(Duration d) { return std::to_string(ToMillis(d)) + " ms"; }
+
+PutId NextPutId(State& state) {
+  MC_CHECK(++state.put_count < uint64_t{1} << kCounterBits) << "put ids of this term are used up";
+  return {(state.term.value << kCounterBits) | state.put_count};
+}
+
+Status CheckCreate(const State& state, TimePoint now, const Object* object) {
+  if (object == nullptr) return Status::Ok();
+  if (object->has_version()) {
+    return {ErrorCode::kObjectAlreadyExists, "key " + Quote(object->key()) + " has a readable version"};
+  }
+  const Duration age = now - object->pending->started;
+  if (age > state.options.put_start_discard_timeout) return Status::Ok();
+  return {ErrorCode::kObjectAlreadyExists,
+          "key " + Quote(object->key()) + " has a write in progress since " + Ms(age) + ", it can be preempted after " +
+              Ms(state.options.put_start_discard_timeout)};
+}
+
+Status CheckReplace(const Object* object, const PutStartArgs& args) {
+  const PutId readable = object == nullptr ? kNoPut : object->put_id;
+  if (args.expected != kNoPut && args.expected != readable) {
+    return {ErrorCode::kInvalidVersion, "key " + Quote(args.name.key) + " has version " +
+                                            std::to_string(readable.value) + ", expected was " +
+                                            std::to_string(args.expected.value)};
+  }
+  if (readable == kNoPut || args.config.group.empty()) return Status::Ok();
+  const Group* group = object->group();
+  if (group != nullptr && group->name == args.config.group) return Status::Ok();
+  return {ErrorCode::kInvalidParams, "key " + Quote(args.name.key) + " is in " +
+                                         (group == nullptr ? std::string("no group") : "group " + Quote(group->name)) +
+                                         ", an upsert cannot move it to " + Quote(args.config.group)};
+}
+
+uint64_t FootprintOf(const PutStartArgs& args) { return ExtentFootprint(args.size) * args.config.replica_num; }
+
+Status NoRoom(const State& state, uint64_t size) {
+  uint64_t largest = 0;
+  for (const uint32_t slot : state.pool.allocatable()) {
+    largest = std::max(largest, state.pool.at(slot).allocator->LargestFree());
+  }
+  return {ErrorCode::kNoAvailableHandle,
+          std::to_string(size) + " bytes wanted, " + std::to_string(state.pool.capacity() - state.pool.used()) +
+              " of " + std::to_string(state.pool.capacity()) + " free in " +
+              std::to_string(state.pool.allocatable().size()) + " segments, the largest hole has " +
+              std::to_string(largest)};
+}
+
+// Space for the put, evicting for it once. kNoAvailableHandle.
+Result<ExtentList> FindRoom(State& state, TimePoint now, const PutStartArgs& args, const Object* object) {
+  if (args.size == 0) return ExtentList();
+  std::vector<uint32_t> old_slots;
+  ExtentRef scratch;
+  if (object != nullptr && object->has_version()) {
+    for (const ExtentRef& extent : object->extents(scratch)) {
+      if (state.pool.live(extent.slot)) old_slots.push_back(extent.slot);
+    }
+  }
+  const PlacementRequest request = {.size = args.size,
+                                    .replicas = args.config.replica_num,
+                                    .preferred = args.config.preferred_segments,
+                                    .excluded = args.config.excluded_segments,
+                                    .old_slots = old_slots,
+                                    .host_id = args.config.host_id,
+                                    .key = args.name.key};
+  ExtentList extents = state.placer.Place(request, state.rng);
+  if (!extents.empty()) return extents;
+  const uint64_t free = state.pool.capacity() - state.pool.used();
+  const uint64_t wanted = ExtentFootprint(args.size);
+  if (wanted <= state.pool.capacity() && !state.pool.allocatable().empty()) {
+    const uint64_t before = state.counters.evicted_objects;
+    Evict(state, {std::max(wanted, wanted > free ? wanted - free : 0), state.options.inline_eviction_limit, kNoSlot},
+          now);
+    state.counters.evicted_inline += state.counters.evicted_objects - before;
+    extents = state.placer.Place(request, state.rng);
+    if (!extents.empty()) return extents;
+    // The background goes on, so that the next attempt finds more.
+    state.eviction_wish = std::max(
+        {state.eviction_wish, FootprintOf(args),
+         static_cast<uint64_t>(state.options.eviction_ratio * static_cast<double>(state.pool.capacity()))});
+  }
+  ++state.counters.placement_failures;
+  return NoRoom(state, args.size);
+}
+
+uint32_t ReplicaCount(const ExtentList& extents) {
+  return extents.empty() ? 0 : static_cast<uint32_t>(extents.back().replica) + 1;
+}
+
+PutStartReply ReplyOf(const State& state, const PendingPut& put) {
+  PutStartReply reply;
+  reply.put_id = put.put_id;
+  reply.replicas = Describe(state, put.extents, ReplicaStatus::kProcessing);
+  reply.grant = WriteGrantOf(state.options);
+  reply.write_deadline_ms = ToMillis((put.started + reply.grant).time_since_epoch());
+  return reply;
+}
+
+Status NoSuchWrite(const Object* object, const ObjectName& name, PutId put_id) {
+  if (object == nullptr) return {ErrorCode::kObjectNotFound, "key " + Quote(name.key) + " has neither version nor write"};
+  const std::string current =
+      object->pending == nullptr ? "none" : "put " + std::to_string(object->pending->put_id.value);
+  return {ErrorCode::kInvalidWrite, "put " + std::to_string(put_id.value) + " of key " + Quote(name.key) +
+                                        " is not in progress; in progress is " + current};
+}
+
+Status CheckWriter(const PendingPut& put, const ClientId& client) {
+  if (put.client == client) return Status::Ok();
+  return {ErrorCode::kIllegalClient, "put " + std::to_string(put.put_id.value) + " belongs to client " +
+                                         put.client.ToString() + ", not to " + client.ToString()};
+}
+
+TimePoint SoftPinOf(const State& state, const ReplicateConfig& config, TimePoint old_pin, TimePoint now) {
+  switch (config.soft_pin) {
+    case SoftPinAction::kPreserve:
+      return old_pin;
+    case SoftPinAction::kEnable:
+      return SaturatingAdd(now, config.soft_pin_ttl.value_or(state.options.soft_pin_ttl));
+    case SoftPinAction::kDisable:
+      break;
+  }
+  return TimePoint{};
+}
+
+// The pending write of `object` becomes its version.
+void CommitWrite(State& state, Object* object, TimePoint now, int64_t wall_ms,
+                 const std::optional<ObjectAttributes>& attributes) {
+  NewVersion version;
+  const Group* old_group = object->group();
+  version.group = old_group != nullptr ? old_group->name : object->pending->config.group;
+  version.hard_pin = object->pending->config.hard_pin || object->hard_pin;
+  version.soft_pin_until = SoftPinOf(state, object->pending->config, object->soft_pin_until(), now);
+  if (object->has_version()) {
+    ++state.counters.replaced_objects;
+    DropVersion(state, object, now);  // the write in progress keeps the object
+  }
+  const std::unique_ptr<PendingPut> put = TakeWrite(state, *object);
+  version.put_id = put->put_id;
+  version.size = put->size;
+  version.created_ms = wall_ms;
+  version.extents = std::move(put->extents);
+  version.replicas_wanted = static_cast<uint8_t>(put->config.replica_num);
+  version.attributes = attributes;
+  Commit(state, *object, std::move(version), now);
+  ++state.counters.puts_ended;
+}
+
+}  // namespace
+
+Result<PutStartReply> PutStart(State& state, TimePoint now, const PutStartArgs& args) {
+  RETURN_IF_ERROR(CheckPutStart(args, state.options.soft_pin_max_ttl));
+  const std::string_view tenant = TenantOf(args.name.tenant);
+  Object* object = DropIfLost(state, state.table.Find(tenant, args.name.key), now);
+  RETURN_IF_ERROR(args.mode == WriteMode::kCreate ? CheckCreate(state, now, object) : CheckReplace(object, args));
+
+  // The old value must survive whatever becomes of this write, so eviction leaves it alone from here on.
+  const bool was_queued = object != nullptr && object->queue != Queue::kNone;
+  if (was_queued) Dequeue(state, *object);
+  auto extents = FindRoom(state, now, args, object);
+  if (!extents.ok()) {
+    if (was_queued) Enqueue(state, *object, now);
+    return extents.status();
+  }
+  if (object != nullptr && object->pending != nullptr) {
+    ++state.counters.puts_preempted;
+    object = AbandonWrite(state, object, InFlight::kPerhaps, now);
+    if (object != nullptr) Dequeue(state, *object);
+  }
+  if (object == nullptr) object = state.table.Insert(tenant, args.name.key);
+
+  auto put = std::make_unique<PendingPut>();
+  put->put_id = NextPutId(state);
+  put->client = args.client;
+  put->mode = args.mode;
+  put->size = args.size;
+  put->started = now;
+  put->extents = std::move(extents).value();
+  put->config = args.config;
+  put->config.preferred_segments = {};
+  put->config.excluded_segments = {};
+  put->expected = args.expected;
+  const uint32_t got = ReplicaCount(put->extents);
+  if (args.size > 0 && got < args.config.replica_num) ++state.counters.partial_placements;
+  if (put->extents.size() > got) ++state.counters.split_placements;
+  ++state.counters.puts_started;
+  PutStartReply reply = ReplyOf(state, *put);
+  BeginWrite(state, *object, std::move(put));
+  return reply;
+}
+
+Status PutEnd(State& state, TimePoint now, int64_t wall_ms, const PutEndArgs& args) {
+  RETURN_IF_ERROR(CheckName(args.name));
+  if (args.attributes.has_value()) RETURN_IF_ERROR(CheckAttributes(*args.attributes));
+  Object* object = state.table.Find(TenantOf(args.name.tenant), args.name.key);
+  if (object == nullptr || object->pending == nullptr || object->pending->put_id != args.put_id) {
+    // A repeated End, whose first answer was lost.
+    const bool ended = object != nullptr && args.put_id != kNoPut && object->put_id == args.put_id;
+    if (ended && IsReadable(state, *object)) return Status::Ok();
+    return NoSuchWrite(object, args.name, args.put_id);
+  }
+  PendingPut& put = *object->pending;
+  RETURN_IF_ERROR(CheckWriter(put, args.client));
+  if (put.base_removed) {
+    AbandonWrite(state, object, InFlight::kNothing, now);
+    return {ErrorCode::kInvalidVersion, "key " + Quote(args.name.key) + ": the version which put " +
+                                            std::to_string(args.put_id.value) + " was to replace was removed"};
+  }
+  ReleaseDeadReplicas(state, put.extents);
+  if (put.size > 0 && put.extents.empty()) {
+    AbandonWrite(state, object, InFlight::kNothing, now);
+    return {ErrorCode::kInvalidWrite, "put " + std::to_string(args.put_id.value) + " of key " + Quote(args.name.key) +
+                                          ": every segment that it was written to is gone"};
+  }
+  CommitWrite(state, object, now, wall_ms, args.attributes);
+  return Status::Ok();
+}
+
+Status PutRevoke(State& state, TimePoint now, const PutRevokeArgs& args) {
+  RETURN_IF_ERROR(CheckName(args.name));
+  Object* object = state.table.Find(TenantOf(args.name.tenant), args.name.key);
+  if (object == nullptr || object->pending == nullptr || object->pending->put_id != args.put_id) {
+    if (args.settled) ReleaseDiscarded(state, args.put_id);  // preempted, and now known to be over
+    return NoSuchWrite(object, args.name, args.put_id);
+  }
+  RETURN_IF_ERROR(CheckWriter(*object->pending, args.client));
+  ++state.counters.puts_revoked;
+  AbandonWrite(state, object, args.settled ? InFlight::kNothing : InFlight::kPerhaps, now);
+  return Status::Ok();
+}
+
+}  // namespace mooncake::core

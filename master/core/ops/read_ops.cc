@@ -1,0 +1,111 @@
+// Reads of one object, and its attributes.
+#include <algorithm>
+
+#include "master/core/checks.h"
+#include "master/core/ops/ops.h"
+#include "master/core/versions.h"
+
+namespace mooncake::core {
+namespace {
+
+Status NotFound(std::string_view key) {
+  return {ErrorCode::kObjectNotFound, "key " + Quote(key) + " has no readable version"};
+}
+
+Object* FindReadable(const State& state, const ObjectName& name) {
+  Object* object = state.table.Find(TenantOf(name.tenant), name.key);
+  return object != nullptr && IsReadable(state, *object) ? object : nullptr;
+}
+
+}  // namespace
+
+ReplicaList LeaseAndDescribe(State& state, TimePoint now, Object& object) {
+  Touch(state, object, now);
+  ReplicaList list;
+  list.put_id = object.put_id;
+  list.size = object.size;
+  ExtentRef scratch;
+  list.replicas = Describe(state, object.extents(scratch), ReplicaStatus::kComplete);
+  list.lease = LeaseEnd(state, object) - now;
+  if (object.extra != nullptr) list.attributes = object.extra->attributes;
+  list.created_ms = object.created_ms;
+  return list;
+}
+
+Result<ReplicaList> GetReplicaList(State& state, TimePoint now, const ObjectName& name) {
+  RETURN_IF_ERROR(CheckName(name));
+  Object* object = state.table.Find(TenantOf(name.tenant), name.key);
+  if (object == nullptr) return NotFound(name.key);
+  if (IsReadable(state, *object)) return LeaseAndDescribe(state, now, *object);
+  if (object->pending == nullptr) return NotFound(name.key);
+  return {ErrorCode::kReplicaIsNotReady, "key " + Quote(name.key) + " is being written, put " +
+                                             std::to_string(object->pending->put_id.value)};
+}
+
+Result<Duration> RenewLease(State& state, TimePoint now, const LeaseRef& lease) {
+  RETURN_IF_ERROR(CheckName(lease.name));
+  const Duration ttl = state.options.lease_ttl;
+  Object* object = FindReadable(state, lease.name);
+  if (object != nullptr && object->put_id == lease.put_id) {
+    Touch(state, *object, now);
+    return ttl;
+  }
+  if (const auto* version = state.detached.Find(lease.put_id); version != nullptr && version->deadline > now) {
+    state.detached.SetDeadline(lease.put_id, std::max(version->deadline, SaturatingAdd(now, ttl)));
+    return ttl;
+  }
+  if (auto* renamed = state.renamed.Find(lease.put_id); renamed != nullptr && IsReadable(state, *renamed->value)) {
+    Touch(state, *renamed->value, now);
+    return ttl;
+  }
+  return {ErrorCode::kObjectNotFound,
+          "version " + std::to_string(lease.put_id.value) + " of key " + Quote(lease.name.key) + " is gone"};
+}
+
+Result<bool> ExistKey(State& state, TimePoint now, const ObjectName& name, bool grant_lease) {
+  RETURN_IF_ERROR(CheckName(name));
+  Object* object = FindReadable(state, name);
+  if (object == nullptr) return false;
+  if (grant_lease) Touch(state, *object, now);
+  return true;
+}
+
+ObjectStat StatOf(const State& state, TimePoint now, const Object& object) {
+  ObjectStat stat;
+  stat.put_id = object.put_id;
+  stat.size = object.size;
+  stat.replica_count = ReadableReplicas(state, object);
+  stat.lease_left = std::max(LeaseEnd(state, object) - now, Duration::zero());
+  if (object.soft_pin_until() != TimePoint{}) {
+    stat.soft_pin_left = std::max(object.soft_pin_until() - now, Duration::zero());
+  }
+  stat.hard_pin = object.hard_pin;
+  if (const Group* group = object.group()) stat.group = group->name;
+  if (object.extra != nullptr) stat.attributes = object.extra->attributes;
+  stat.created_ms = object.created_ms;
+  return stat;
+}
+
+Result<ObjectStat> Stat(const State& state, TimePoint now, const ObjectName& name) {
+  RETURN_IF_ERROR(CheckName(name));
+  const Object* object = FindReadable(state, name);
+  if (object == nullptr) return NotFound(name.key);
+  return StatOf(state, now, *object);
+}
+
+Status SetAttributes(State& state, TimePoint, const ObjectName& name, PutId version,
+                     const ObjectAttributes& attributes) {
+  RETURN_IF_ERROR(CheckName(name));
+  RETURN_IF_ERROR(CheckAttributes(attributes));
+  Object* object = FindReadable(state, name);
+  if (object == nullptr) return NotFound(name.key);
+  if (version != kNoPut && version != object->put_id) {
+    return {ErrorCode::kInvalidVersion, "key " + Quote(name.key) + " has version " +
+                                            std::to_string(object->put_id.value) + ", not " +
+                                            std::to_string(version.value)};
+  }
+  object->MutableExtra().attributes = attributes;
+  return Status::Ok();
+}
+
+}  // namespace mooncake::core

@@ -1,0 +1,82 @@
+// What the core knows about itself.
+#include <algorithm>
+
+#include "master/core/ops/ops.h"
+
+namespace mooncake::core {
+namespace {
+
+SegmentInfo InfoOf(const Segment& segment) {
+  return {segment.descriptor, segment.status, segment.used(), segment.allocator->LargestFree(), segment.replicas};
+}
+
+}  // namespace
+
+std::vector<SegmentInfo> GetSegments(const State& state, std::span<const SegmentId> ids) {
+  std::vector<SegmentInfo> infos;
+  if (ids.empty()) {
+    for (const auto& [name, slot] : state.pool.by_name()) infos.push_back(InfoOf(state.pool.at(slot)));
+    return infos;
+  }
+  for (const SegmentId& id : ids) {
+    const uint32_t slot = state.pool.FindById(id);
+    if (slot != kNoSlot) infos.push_back(InfoOf(state.pool.at(slot)));
+  }
+  return infos;
+}
+
+std::vector<ClientInfo> GetClients(const State& state, TimePoint now) {
+  std::vector<ClientInfo> infos;
+  state.clients.ForEach([&](const ClientId& id, const auto& item) {
+    infos.push_back({id, item.value.address, now - item.value.last_ping, item.value.segments});
+  });
+  std::sort(infos.begin(), infos.end(), [](const ClientInfo& a, const ClientInfo& b) {
+    return a.address != b.address ? a.address < b.address : a.id < b.id;
+  });
+  return infos;
+}
+
+std::vector<std::string> SegmentNames(const State& state, std::span<const ReplicaDescriptor> replicas) {
+  std::vector<std::string> names;
+  for (const ReplicaDescriptor& replica : replicas) {
+    for (const Extent& extent : replica.extents) {
+      const uint32_t slot = state.pool.FindById(extent.segment);
+      if (slot == kNoSlot) continue;
+      const std::string& name = state.pool.at(slot).descriptor.name;
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+Counters GetCounters(const State& state) {
+  Counters counters = state.counters;
+  counters.puts_in_progress = state.writes.size();
+  counters.discarded_puts = state.discarded.size();
+  counters.detached_versions = state.detached.size();
+  counters.soft_pinned_objects = state.soft_pins.size();
+  for (const auto& [name, tenant] : state.table.tenants()) counters.groups += tenant->groups.size();
+  counters.capacity = state.pool.capacity();
+  counters.used = state.pool.used();
+  counters.segments = state.pool.by_name().size();
+  counters.dead_segments = state.pool.unswept().size();
+  counters.clients = state.clients.size();
+  return counters;
+}
+
+ClusterStatus GetStatus(const State& state) {
+  ClusterStatus status;
+  status.term = state.term;
+  status.capacity = state.pool.capacity();
+  status.used = state.pool.used();
+  status.object_count = state.counters.objects;
+  status.processing_count = state.writes.size();
+  status.soft_pinned_count = state.soft_pins.size();
+  status.segment_count = static_cast<uint32_t>(state.pool.by_name().size());
+  status.client_count = static_cast<uint32_t>(state.clients.size());
+  status.evicted_objects = state.counters.evicted_objects;
+  status.evicted_bytes = state.counters.evicted_bytes;
+  return status;
+}
+
+}  // namespace mooncake::core

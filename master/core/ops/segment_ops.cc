@@ -1,0 +1,146 @@
+// Clients, and the segments that they lend.
+#include <algorithm>
+
+#include "master/core/checks.h"
+#include "master/core/ops/ops.h"
+
+namespace mooncake::core {
+namespace {
+
+constexpr size_t kMaxAddressBytes = 1024;
+
+// The client, registered and alive from now on for another ttl.
+ClientState& Hear(State& state, TimePoint now, const ClientId& id, bool& is_new) {
+  const TimePoint deadline = SaturatingAdd(now, state.options.client_ttl);
+  auto* item = state.clients.Find(id);
+  is_new = item == nullptr;
+  ClientState& client = is_new ? state.clients.Insert(id, deadline, ClientState{}) : item->value;
+  client.last_ping = now;
+  if (!is_new) state.clients.SetDeadline(id, deadline);
+  return client;
+}
+
+void Kill(State& state, uint32_t slot, bool owner_must_remount) {
+  auto* owner = state.clients.Find(state.pool.at(slot).descriptor.owner);
+  state.pool.Kill(slot);
+  if (owner == nullptr) return;
+  --owner->value.segments;
+  if (owner_must_remount) owner->value.needs_remount = true;
+}
+
+// May `segment` be mounted beside, or instead of, what is there?
+Status CheckMount(const State& state, const SegmentDescriptor& segment) {
+  const uint32_t slot = state.pool.FindById(segment.id);
+  if (slot == kNoSlot) return Status::Ok();
+  const SegmentDescriptor& mounted = state.pool.at(slot).descriptor;
+  if (mounted.owner != segment.owner || mounted.name != segment.name || mounted.size != segment.size) {
+    return {ErrorCode::kInvalidParams, "segment " + segment.id.ToString() + " is mounted as " + Quote(mounted.name) +
+                                           " by " + mounted.owner.ToString() + " with " +
+                                           std::to_string(mounted.size) + " bytes, now " + Quote(segment.name) +
+                                           " by " + segment.owner.ToString() + " with " +
+                                           std::to_string(segment.size)};
+  }
+  if (segment.epoch < mounted.epoch) {
+    return {ErrorCode::kInvalidVersion, "segment " + segment.id.ToString() + " has access epoch " +
+                                            std::to_string(mounted.epoch.value) + ", now came " +
+                                            std::to_string(segment.epoch.value)};
+  }
+  return Status::Ok();
+}
+
+// The segment is checked and its owner registered.
+void DoMount(State& state, ClientState& owner, const SegmentDescriptor& segment) {
+  const uint32_t known = state.pool.FindById(segment.id);
+  if (known != kNoSlot) {
+    // The memory is the same, so what is in it stays; only transfers of the old epoch are refused by the node.
+    state.pool.at(known).descriptor = segment;
+    return;
+  }
+  const uint32_t earlier_life = state.pool.FindByName(segment.name);
+  if (earlier_life != kNoSlot) {
+    ++state.counters.replaced_segments;
+    Kill(state, earlier_life, /*owner_must_remount=*/true);
+  }
+  state.pool.Mount(segment);
+  ++owner.segments;
+}
+
+}  // namespace
+
+Result<PingReply> Ping(State& state, TimePoint now, const ClientId& id, const std::string& address) {
+  if (id.IsNil()) return {ErrorCode::kInvalidParams, "the client's id is nil"};
+  if (address.size() > kMaxAddressBytes) {
+    return {ErrorCode::kInvalidParams, "the address has " + std::to_string(address.size()) + " bytes, at most " +
+                                           std::to_string(kMaxAddressBytes) + " are allowed"};
+  }
+  bool is_new = false;
+  ClientState& client = Hear(state, now, id, is_new);
+  if (is_new) client.needs_remount = true;
+  client.address = address;
+  PingReply reply;
+  reply.status = client.needs_remount ? PingStatus::kNeedRemount : PingStatus::kOk;
+  reply.term = state.term;
+  reply.master_now_ms = ToMillis(now.time_since_epoch());
+  reply.client_ttl = state.options.client_ttl;
+  return reply;
+}
+
+Status MountSegment(State& state, TimePoint now, const ClientId& id, const SegmentDescriptor& segment) {
+  RETURN_IF_ERROR(CheckSegment(id, segment));
+  RETURN_IF_ERROR(CheckMount(state, segment));
+  bool is_new = false;
+  ClientState& client = Hear(state, now, id, is_new);
+  DoMount(state, client, segment);
+  // A client that was never told to remount has no other segment to tell of.
+  if (is_new) client.needs_remount = false;
+  return Status::Ok();
+}
+
+Status ReMountSegments(State& state, TimePoint now, const ClientId& id,
+                       std::span<const SegmentDescriptor> segments) {
+  if (id.IsNil()) return {ErrorCode::kInvalidParams, "the client's id is nil"};
+  if (segments.size() > kMaxBatch) {
+    return {ErrorCode::kInvalidParams, std::to_string(segments.size()) + " segments, at most " +
+                                           std::to_string(kMaxBatch) + " are allowed"};
+  }
+  for (const SegmentDescriptor& segment : segments) {
+    RETURN_IF_ERROR(CheckSegment(id, segment));
+    RETURN_IF_ERROR(CheckMount(state, segment));
+  }
+  bool is_new = false;
+  ClientState& client = Hear(state, now, id, is_new);
+  std::vector<uint32_t> gone;
+  for (const auto& [name, slot] : state.pool.by_name()) {
+    const SegmentDescriptor& mounted = state.pool.at(slot).descriptor;
+    const bool named = std::any_of(segments.begin(), segments.end(),
+                                   [&](const SegmentDescriptor& s) { return s.id == mounted.id; });
+    if (mounted.owner == id && !named) gone.push_back(slot);
+  }
+  for (const uint32_t slot : gone) Kill(state, slot, /*owner_must_remount=*/false);
+  for (const SegmentDescriptor& segment : segments) DoMount(state, client, segment);
+  client.needs_remount = false;
+  return Status::Ok();
+}
+
+Status UnmountSegment(State& state, const ClientId& id, const SegmentId& segment) {
+  const uint32_t slot = state.pool.FindById(segment);
+  if (slot == kNoSlot) return Status::Ok();
+  const ClientId owner = state.pool.at(slot).descriptor.owner;
+  if (owner != id) {
+    return {ErrorCode::kInvalidParams, "segment " + segment.ToString() + " belongs to client " + owner.ToString() +
+                                           ", not to " + id.ToString()};
+  }
+  Kill(state, slot, /*owner_must_remount=*/false);
+  return Status::Ok();
+}
+
+void RemoveClient(State& state, const ClientId& id) {
+  std::vector<uint32_t> owned;
+  for (const auto& [name, slot] : state.pool.by_name()) {
+    if (state.pool.at(slot).descriptor.owner == id) owned.push_back(slot);
+  }
+  for (const uint32_t slot : owned) Kill(state, slot, /*owner_must_remount=*/false);
+  state.clients.Take(id);
+}
+
+}  // namespace mooncake::core

@@ -1,0 +1,92 @@
+// The segments that nodes lend. A segment sits in a numbered slot, by which extents refer to it; when it goes away the
+// slot is marked dead (one flip, and all its extents are unreadable), and is used again only after the last of
+// its extents was returned.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
+#include "master/api/types.h"
+#include "master/core/allocator/offset_allocator.h"
+#include "master/core/eviction/eviction_queue.h"
+#include "master/core/object.h"
+
+namespace mooncake::core {
+
+struct Segment {
+  SegmentDescriptor descriptor;
+  SegmentStatus status = SegmentStatus::kUndefined;
+  bool live = false;
+  uint32_t host = 0;                           // number of descriptor.host_id; equal = same host
+  std::unique_ptr<OffsetAllocator> allocator;  // dead: until its blocks were swept
+  uint64_t extents = 0;                        // not yet returned, whoever holds them
+  uint64_t replicas = 0;                       // readable ones with an extent here
+  uint32_t sweep_next = 0;                     // dead: next handle to look at
+  bool evicting = false;                       // above its watermark a while ago, not yet below the low mark
+  EvictionQueues queues;
+
+  uint64_t capacity() const { return descriptor.size; }
+  uint64_t used() const { return allocator == nullptr ? 0 : allocator->used_bytes(); }
+};
+
+// Not thread-safe.
+class SegmentPool {
+ public:
+  // The id must not be live, the name must be free.
+  uint32_t Mount(const SegmentDescriptor& descriptor);
+  // Marks a live segment dead: its bytes leave the totals at once, its blocks wait for the sweep.
+  void Kill(uint32_t slot);
+  // The sweep met every block of a dead segment.
+  void FinishSweep(uint32_t slot);
+
+  Segment& at(uint32_t slot) { return *slots_[slot]; }
+  const Segment& at(uint32_t slot) const { return *slots_[slot]; }
+  bool live(uint32_t slot) const { return slots_[slot]->live; }
+  uint32_t slot_count() const { return static_cast<uint32_t>(slots_.size()); }
+
+  uint32_t FindById(const SegmentId& id) const;          // live ones; kNoSlot
+  uint32_t FindByName(std::string_view name) const;
+  // Slots of live segments in order of name.
+  const absl::btree_map<std::string, uint32_t, std::less<>>& by_name() const { return by_name_; }
+  // Slots that take new extents, in order of name.
+  std::span<const uint32_t> allocatable() const { return allocatable_; }
+  // Slots that are dead and not swept yet, oldest first.
+  std::span<const uint32_t> unswept() const { return unswept_; }
+  // The allocatable segment with most bytes of capacity: nothing contiguous can be larger.
+  uint64_t largest_capacity() const { return largest_capacity_; }
+
+  // `data_bytes` and their seal in one extent; false when no hole fits. Tops: the slot is live.
+  bool Allocate(uint32_t slot, uint64_t data_bytes, uint8_t replica, ExtentRef& out);
+  // Up to `data_bytes`, as much as one hole of at least `min_data_bytes` takes.
+  bool AllocateUpTo(uint32_t slot, uint64_t data_bytes, uint64_t min_data_bytes, uint8_t replica, ExtentRef& out);
+  void Release(const ExtentRef& extent);
+  void SetOwner(const ExtentRef& extent, Object* object);
+  Object* Owner(uint32_t slot, uint32_t block) const;
+
+  uint64_t capacity() const { return capacity_; }
+  uint64_t used() const { return used_; }
+
+ private:
+  uint32_t HostNumber(const std::string& host_id);
+  void RefreshAllocatable();
+  bool Fill(uint32_t slot, const OffsetAllocator::Block& block, uint64_t length, uint8_t replica, ExtentRef& out);
+  void FreeSlotIfUnused(uint32_t slot);
+
+  std::vector<std::unique_ptr<Segment>> slots_;
+  std::vector<uint32_t> free_slots_;
+  absl::flat_hash_map<SegmentId, uint32_t, std::hash<SegmentId>> by_id_;
+  absl::btree_map<std::string, uint32_t, std::less<>> by_name_;
+  absl::flat_hash_map<std::string, uint32_t> hosts_;
+  std::vector<uint32_t> allocatable_;
+  std::vector<uint32_t> unswept_;
+  uint64_t largest_capacity_ = 0;
+  uint64_t capacity_ = 0;
+  uint64_t used_ = 0;
+};
+
+}  // namespace mooncake::core

@@ -1,0 +1,78 @@
+// Everything the metadata core remembers. Operations (ops/) and the parts below them (versions, writes, eviction/)
+// are functions over it; metadata_core.cc is their list.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "master/core/counters.h"
+#include "master/core/object_table.h"
+#include "master/core/options.h"
+#include "master/core/placement/placer.h"
+#include "master/core/segment_pool.h"
+#include "master/core/timed_map.h"
+#include "transfer/base/rng.h"
+
+namespace mooncake::core {
+
+// Space of a write that is over for its client, but whose bytes may still arrive: held until nobody can write.
+struct DiscardedPut {
+  ExtentList extents;
+};
+
+// A version without a name, kept for the holders of leases.
+struct DetachedVersion {
+  ExtentList extents;
+};
+
+struct ClientState {
+  std::string address;
+  TimePoint last_ping{};
+  uint32_t segments = 0;
+  // It has lost segments here, or never told of any: Ping answers kNeedRemount until it mounts.
+  bool needs_remount = false;
+};
+
+// Names move at once, objects one by one; ops/rename_prefix.cc.
+struct PrefixRename {
+  uint64_t id = 0;
+  std::string tenant;
+  std::string from;
+  std::string to;
+  uint64_t moved = 0;
+};
+
+struct State {
+  State(const CoreOptions& core_options, Term core_term, uint64_t seed)
+      : options(core_options),
+        term(core_term),
+        rng(seed),
+        table(core_options.table_parts),
+        placer(pool, core_options.allocation_strategy, core_options.min_slice_bytes) {}
+
+  const CoreOptions options;
+  const Term term;
+  Rng rng;
+  uint64_t put_count = 0;  // low bits of the last put id
+
+  ObjectTable table;
+  SegmentPool pool;
+  Placer placer;
+
+  TimedMap<PutId, Object*> writes;             // until the release timeout
+  TimedMap<PutId, DiscardedPut> discarded;     // until nobody can write
+  TimedMap<PutId, DetachedVersion> detached;   // until the last lease ends
+  TimedMap<PutId, Object*> soft_pins;          // until the pin ends
+  // Versions renamed while leased: their readers know the old name. Until the lease ends.
+  TimedMap<PutId, Object*> renamed;
+  TimedMap<ClientId, ClientState> clients;     // until the client's ttl
+
+  bool evicting = false;        // above the watermark a while ago, not yet below the low mark
+  uint64_t eviction_wish = 0;   // bytes that a PutStart lacked
+  uint64_t rename_count = 0;
+
+  Counters counters;            // those of "since start", and those kept as we go
+};
+
+}  // namespace mooncake::core

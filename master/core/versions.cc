@@ -1,0 +1,313 @@
+#include "master/core/versions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "transfer/base/check.h"
+
+namespace mooncake::core {
+namespace {
+
+bool AllLive(const State& state, std::span<const ExtentRef> extents) {
+  return std::all_of(extents.begin(), extents.end(), [&](const ExtentRef& e) { return state.pool.live(e.slot); });
+}
+
+// Calls visit(extents of one replica) for each; stops when it answers false.
+template <typename F>
+void ForEachReplica(std::span<const ExtentRef> extents, F&& visit) {
+  for (size_t begin = 0, end = 0; begin < extents.size(); begin = end) {
+    while (end < extents.size() && extents[end].replica == extents[begin].replica) ++end;
+    if (!visit(extents.subspan(begin, end - begin))) return;
+  }
+}
+
+void CountReplicas(State& state, std::span<const ExtentRef> extents, uint64_t sign) {
+  ForEachReplica(extents, [&](std::span<const ExtentRef> replica) {
+    for (size_t i = 0; i < replica.size(); ++i) {
+      const auto same = [&](const ExtentRef& e) { return e.slot == replica[i].slot; };
+      if (std::none_of(replica.begin(), replica.begin() + static_cast<std::ptrdiff_t>(i), same)) {
+        state.pool.at(replica[i].slot).replicas += sign;
+      }
+    }
+    return true;
+  });
+}
+
+void SetUnderReplicated(State& state, Object& object) {
+  const bool under = object.has_version() && object.size > 0 &&
+                     ReadableReplicas(state, object) < object.replicas_wanted;
+  state.counters.under_replicated_objects += static_cast<uint64_t>(under) - object.under_replicated;
+  object.under_replicated = under;
+}
+
+// Puts `extents` into the object; it owns them from now on.
+void StoreExtents(State& state, Object& object, std::span<const ExtentRef> extents) {
+  for (const ExtentRef& extent : extents) state.pool.SetOwner(extent, &object);
+  object.home = extents.empty() ? kNoSlot : extents.front().slot;
+  object.block = extents.empty() ? 0 : extents.front().block;
+  object.offset = extents.empty() ? 0 : extents.front().offset;
+  if (extents.size() > 1) {
+    object.MutableExtra().extents.assign(extents.begin(), extents.end());
+  } else if (object.extra != nullptr) {
+    object.extra->extents.clear();
+  }
+}
+
+void JoinGroup(Object& object, const std::string& name) {
+  if (name.empty()) return;
+  std::unique_ptr<Group>& group = object.tenant->groups[name];
+  if (group == nullptr) {
+    group = std::make_unique<Group>();
+    group->tenant = object.tenant;
+    group->name = name;
+  }
+  group->members.insert(&object);
+  object.MutableExtra().group = group.get();
+}
+
+void LeaveGroup(Object& object) {
+  Group* group = object.group();
+  if (group == nullptr) return;
+  group->members.erase(&object);
+  object.extra->group = nullptr;
+  if (group->members.empty()) object.tenant->groups.erase(std::string(group->name));
+}
+
+void ForgetSoftPin(State& state, Object& object) {
+  if (object.soft_pin_until() == TimePoint{}) return;
+  state.soft_pins.Take(object.put_id);
+  object.extra->soft_pin_until = TimePoint{};
+}
+
+void Detach(State& state, const Object& object, ExtentList extents, TimePoint until) {
+  for (const ExtentRef& extent : extents) {
+    state.pool.SetOwner(extent, nullptr);
+    state.counters.detached_bytes += extent.length;
+  }
+  state.detached.Insert(object.put_id, until, DetachedVersion{std::move(extents)});
+}
+
+}  // namespace
+
+bool IsReadable(const State& state, const Object& object) {
+  if (!object.has_version()) return false;
+  if (object.home == kNoSlot) return true;
+  if (object.extra == nullptr || object.extra->extents.empty()) return state.pool.live(object.home);
+  return ReadableReplicas(state, object) > 0;
+}
+
+uint32_t ReadableReplicas(const State& state, const Object& object) {
+  if (object.home == kNoSlot) return 1;
+  ExtentRef scratch;
+  uint32_t count = 0;
+  ForEachReplica(object.extents(scratch), [&](std::span<const ExtentRef> replica) {
+    count += AllLive(state, replica) ? 1 : 0;
+    return true;
+  });
+  return count;
+}
+
+std::vector<ReplicaDescriptor> Describe(const State& state, std::span<const ExtentRef> extents,
+                                        ReplicaStatus status) {
+  std::vector<ReplicaDescriptor> replicas;
+  ForEachReplica(extents, [&](std::span<const ExtentRef> replica) {
+    if (!AllLive(state, replica)) return true;
+    ReplicaDescriptor& descriptor = replicas.emplace_back();
+    descriptor.status = status;
+    descriptor.extents.reserve(replica.size());
+    for (const ExtentRef& e : replica) {
+      const SegmentDescriptor& segment = state.pool.at(e.slot).descriptor;
+      descriptor.extents.push_back({segment.id, segment.epoch, e.offset, e.length});
+    }
+    return true;
+  });
+  return replicas;
+}
+
+TimePoint LeaseEnd(const State& state, const Object& object) {
+  TimePoint end{};
+  if (object.leased) end = SaturatingAdd(object.touched, state.options.lease_ttl);
+  if (const Group* group = object.group()) end = std::max(end, group->lease_until);
+  return end;
+}
+
+bool IsLeased(const State& state, const Object& object, TimePoint now) {
+  return object.has_version() && LeaseEnd(state, object) > now;
+}
+
+void Touch(State& state, Object& object, TimePoint now) {
+  ++state.counters.leases_granted;
+  const bool queued = object.queue != Queue::kNone;
+  if (queued) Dequeue(state, object);
+  object.touched = now;
+  object.leased = true;
+  if (Group* group = object.group()) group->lease_until = SaturatingAdd(now, state.options.lease_ttl);
+  if (object.renamed) state.renamed.SetDeadline(object.put_id, LeaseEnd(state, object));
+  if (queued) Enqueue(state, object, now);
+}
+
+void Enqueue(State& state, Object& object, TimePoint now) {
+  if (object.home == kNoSlot || object.hard_pin) return;
+  const bool read = object.leased && SaturatingAdd(object.touched, state.options.lease_ttl) > now;
+  // Whoever enters without a lease enters now: the order of the queue is that of `touched`.
+  if (!read) {
+    object.leased = false;
+    object.touched = now;
+  }
+  const bool soft = object.soft_pin_until() != TimePoint{};
+  object.queue = soft ? (read ? Queue::kSoftRead : Queue::kSoftUnread) : (read ? Queue::kRead : Queue::kUnread);
+  state.pool.at(object.home).queues[static_cast<size_t>(object.queue)].PushWarmest(&object);
+}
+
+void Dequeue(State& state, Object& object) {
+  if (object.queue == Queue::kNone) return;
+  state.pool.at(object.home).queues[static_cast<size_t>(object.queue)].Remove(&object);
+  object.queue = Queue::kNone;
+}
+
+void Commit(State& state, Object& object, NewVersion version, TimePoint now) {
+  MC_CHECK(!object.has_version() && object.queue == Queue::kNone);
+  object.put_id = version.put_id;
+  object.size = version.size;
+  object.touched = now;
+  object.leased = false;
+  object.created_ms = version.created_ms;
+  object.replicas_wanted = version.replicas_wanted;
+  object.hard_pin = version.hard_pin;
+  StoreExtents(state, object, version.extents);
+  CountReplicas(state, version.extents, 1);
+  if (version.attributes.has_value()) object.MutableExtra().attributes = version.attributes;
+  JoinGroup(object, version.group);
+  if (version.soft_pin_until > now) {
+    object.MutableExtra().soft_pin_until = version.soft_pin_until;
+    state.soft_pins.Insert(object.put_id, version.soft_pin_until, &object);
+  }
+  object.tenant->readable.insert(&object);
+  state.counters.hard_pinned_objects += object.hard_pin;
+  ++state.counters.objects;
+  SetUnderReplicated(state, object);
+  Enqueue(state, object, now);
+}
+
+void ReleaseAll(State& state, std::span<const ExtentRef> extents) {
+  for (const ExtentRef& extent : extents) state.pool.Release(extent);
+}
+
+// Everything of the version but its extents.
+static void ForgetVersion(State& state, Object& object) {
+  Dequeue(state, object);
+  ForgetSoftPin(state, object);
+  LeaveGroup(object);
+  if (object.renamed) state.renamed.Take(object.put_id);
+  object.tenant->readable.erase(&object);
+  state.counters.hard_pinned_objects -= object.hard_pin;
+  state.counters.under_replicated_objects -= object.under_replicated;
+  --state.counters.objects;
+  object.put_id = kNoPut;
+  object.size = 0;
+  object.leased = object.hard_pin = object.renamed = object.under_replicated = false;
+  object.home = kNoSlot;
+  object.extra.reset();
+}
+
+void DropVersion(State& state, Object* object, TimePoint now) {
+  MC_CHECK(object->has_version());
+  ExtentRef scratch;
+  const auto span = object->extents(scratch);
+  const ExtentList extents(span.begin(), span.end());
+  CountReplicas(state, extents, ~uint64_t{0});
+  const TimePoint lease_end = LeaseEnd(state, *object);
+  if (lease_end > now) {
+    Detach(state, *object, extents, lease_end);
+    ForgetVersion(state, *object);
+  } else {
+    ForgetVersion(state, *object);
+    ReleaseAll(state, extents);
+  }
+  if (object->pending == nullptr) state.table.Erase(object);
+}
+
+Object* DropIfLost(State& state, Object* object, TimePoint now) {
+  if (object == nullptr || !object->has_version() || IsReadable(state, *object)) return object;
+  const bool erased = object->pending == nullptr;
+  ++state.counters.lost_objects;
+  DropVersion(state, object, now);
+  return erased ? nullptr : object;
+}
+
+void ReleaseDeadReplicas(State& state, ExtentList& extents) {
+  ExtentList kept;
+  ForEachReplica(std::span<const ExtentRef>(extents), [&](std::span<const ExtentRef> replica) {
+    if (AllLive(state, replica)) {
+      kept.insert(kept.end(), replica.begin(), replica.end());
+    } else {
+      ReleaseAll(state, replica);
+    }
+    return true;
+  });
+  extents = std::move(kept);
+}
+
+void DropDeadReplicas(State& state, Object* object, TimePoint now) {
+  if (DropIfLost(state, object, now) == nullptr || !object->has_version()) return;
+  ExtentRef scratch;
+  const auto span = object->extents(scratch);
+  ExtentList extents(span.begin(), span.end());
+  const bool queued = object->queue != Queue::kNone;
+  Dequeue(state, *object);
+  CountReplicas(state, extents, ~uint64_t{0});
+  ReleaseDeadReplicas(state, extents);
+  StoreExtents(state, *object, extents);
+  CountReplicas(state, extents, 1);
+  SetUnderReplicated(state, *object);
+  if (queued) Enqueue(state, *object, now);
+}
+
+void Unpin(State& state, Object& object, TimePoint now) {
+  const bool queued = object.queue != Queue::kNone;
+  if (queued) Dequeue(state, object);
+  ForgetSoftPin(state, object);
+  if (queued) Enqueue(state, object, now);
+}
+
+void MoveVersion(State& state, Object* object, Object* to, TimePoint now) {
+  MC_CHECK(object->has_version() && !to->has_version() && object->tenant == to->tenant);
+  const PutId id = object->put_id;
+  const bool leased = IsLeased(state, *object, now);
+  const bool queued = object->queue != Queue::kNone;
+  object->tenant->readable.erase(object);
+  Group* group = object->group();
+  if (group != nullptr) group->members.erase(object);
+  if (queued) {
+    state.pool.at(object->home).queues[static_cast<size_t>(object->queue)].Replace(object, to);
+  }
+  to->queue = object->queue;
+  object->queue = Queue::kNone;
+  to->leased = object->leased;
+  to->hard_pin = object->hard_pin;
+  to->renamed = object->renamed;
+  to->under_replicated = object->under_replicated;
+  object->leased = object->hard_pin = object->renamed = object->under_replicated = false;
+  to->replicas_wanted = object->replicas_wanted;
+  to->put_id = std::exchange(object->put_id, kNoPut);
+  to->size = std::exchange(object->size, 0);
+  to->touched = object->touched;
+  to->created_ms = object->created_ms;
+  to->home = std::exchange(object->home, kNoSlot);
+  to->block = object->block;
+  to->offset = object->offset;
+  to->extra = std::move(object->extra);
+  ExtentRef scratch;
+  for (const ExtentRef& extent : to->extents(scratch)) state.pool.SetOwner(extent, to);
+  if (group != nullptr) group->members.insert(to);
+  to->tenant->readable.insert(to);
+  if (auto* pin = state.soft_pins.Find(id)) pin->value = to;
+  if (to->renamed) {
+    state.renamed.Find(id)->value = to;
+  } else if (leased) {
+    to->renamed = true;
+    state.renamed.Insert(id, LeaseEnd(state, *to), to);
+  }
+}
+
+}  // namespace mooncake::core

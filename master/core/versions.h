@@ -1,0 +1,61 @@
+// Life of a readable version: committed, touched by readers, detached or dropped. README.md has the diagram.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "master/core/state.h"
+
+namespace mooncake::core {
+
+// Is there a version, and a replica of it whose segments are all alive? Empty objects always are.
+bool IsReadable(const State& state, const Object& object);
+// Complete replicas on living segments; for an empty object, 1.
+uint32_t ReadableReplicas(const State& state, const Object& object);
+std::vector<ReplicaDescriptor> Describe(const State& state, std::span<const ExtentRef> extents,
+                                        ReplicaStatus status);
+
+// The end of the last lease on it, or on its group. TimePoint{} when there never was one.
+TimePoint LeaseEnd(const State& state, const Object& object);
+bool IsLeased(const State& state, const Object& object, TimePoint now);
+// Grants a full lease and makes it the warmest.
+void Touch(State& state, Object& object, TimePoint now);
+
+// What PutEnd commits.
+struct NewVersion {
+  PutId put_id;
+  uint64_t size = 0;
+  int64_t created_ms = 0;
+  ExtentList extents;
+  uint8_t replicas_wanted = 1;
+  std::optional<ObjectAttributes> attributes;
+  bool hard_pin = false;
+  TimePoint soft_pin_until{};  // TimePoint{} = none
+  std::string group;
+};
+// `object` has no version.
+void Commit(State& state, Object& object, NewVersion version, TimePoint now);
+
+// Takes the version away from its name; its space is free at once, or kept until its leases end. The object is
+// erased when no write is in progress on it: don't touch it afterwards.
+void DropVersion(State& state, Object* object, TimePoint now);
+// Drops a version that nobody can read any more because its segments are gone. Answers the object, or null when
+// that erased it.
+Object* DropIfLost(State& state, Object* object, TimePoint now);
+// Takes out replicas with an extent on a dead segment. May erase the object.
+void DropDeadReplicas(State& state, Object* object, TimePoint now);
+// Removes replicas with a dead extent from the list, giving their space back.
+void ReleaseDeadReplicas(State& state, ExtentList& extents);
+void ReleaseAll(State& state, std::span<const ExtentRef> extents);
+
+// Ends the soft pin; the object joins the ordinary queues.
+void Unpin(State& state, Object& object, TimePoint now);
+
+// Enters the queue where it belongs, as the warmest; leaves its queue.
+void Enqueue(State& state, Object& object, TimePoint now);
+void Dequeue(State& state, Object& object);
+
+// `object`'s version and everything that refers to it move to `to`, which has none.
+void MoveVersion(State& state, Object* object, Object* to, TimePoint now);
+
+}  // namespace mooncake::core
