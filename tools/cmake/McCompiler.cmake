@@ -35,7 +35,8 @@ set(MC_WARNING_FLAGS
     -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # -Wrestrict: false positives on std::string concatenation in GCC 12 (GCC bug 105329).
-  list(APPEND MC_WARNING_FLAGS -Wduplicated-cond -Wlogical-op -Wsuggest-override -Wno-restrict)
+  list(APPEND MC_WARNING_FLAGS -Wduplicated-cond -Wlogical-op -Wsuggest-override -Wno-restrict
+       -Wno-maybe-uninitialized)
   if(MC_SANITIZE)
     # Instrumentation hides the flow these two look at, and the fence is understood by none.
     list(APPEND MC_WARNING_FLAGS -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-tsan)
