@@ -19,7 +19,7 @@ ClientContext::ClientContext(const ClientOptions& client_options, ClientId clien
       data(std::move(engine), clock),
       fetcher(directory, data, clock),
       writer(*master, directory, data, clock, id),
-      leases(std::make_shared<LeaseKeeper>(*master, clock, id, address)) {}
+      leases(std::make_shared<LeaseKeeper>(*master, clock, id, address, [this] { data.Tick(); })) {}
 
 bool ClientContext::InForkedChild() const { return getpid() != pid; }
 

@@ -10,6 +10,18 @@ uint64_t DataPath::LoadOf(const SegmentId& segment) const {
   return Counter(segment).load(std::memory_order_relaxed);
 }
 
+Locality DataPath::LocalityOf(const PeerAddress& peer) const {
+  switch (engine_->LocalityOf(peer)) {
+    case PeerLocality::kSameProcess:
+      return Locality::kSameProcess;
+    case PeerLocality::kSameHost:
+      return Locality::kSameHost;
+    case PeerLocality::kRemote:
+      break;
+  }
+  return Locality::kRemote;
+}
+
 void DataPath::Execute(std::span<PeerSlice> slices, TimePoint deadline) {
   for (const PeerSlice& item : slices) {
     Counter(item.slice.segment).fetch_add(item.slice.length(), std::memory_order_relaxed);

@@ -20,7 +20,9 @@ class DataPath {
   DataPath(std::shared_ptr<TransferEngine> engine, const Clock& clock)
       : engine_(std::move(engine)), clock_(clock) {}
 
-  Locality LocalityOf(const PeerAddress& peer) const { return engine_->LocalityOf(peer); }
+  Locality LocalityOf(const PeerAddress& peer) const;
+  // Lets go of broken connections.
+  void Tick() { engine_->Tick(); }
 
   // Settles every slice, at `deadline` at the latest. Notes failures of segments, for SuspectUntil.
   void Execute(std::span<PeerSlice> slices, TimePoint deadline) MC_EXCLUDES(mutex_);

@@ -21,8 +21,12 @@ bool HeldLease::Valid() const {
 }
 
 LeaseKeeper::LeaseKeeper(MasterApi& master, const Clock& clock, ClientId client,
-                         std::string address)
-    : master_(master), clock_(clock), client_(client), address_(std::move(address)) {}
+                         std::string address, std::function<void()> also)
+    : master_(master),
+      clock_(clock),
+      client_(client),
+      address_(std::move(address)),
+      also_(std::move(also)) {}
 
 LeaseKeeper::~LeaseKeeper() { Stop(); }
 
@@ -99,6 +103,7 @@ TimePoint LeaseKeeper::RenewDue() {
 void LeaseKeeper::PingIfDue(TimePoint now) {
   if (ping_interval_ == Duration::zero() || now < ping_due_) return;
   ping_due_ = now + ping_interval_;
+  if (also_) also_();
   // Only for the master's list of clients: nothing depends on it, and a dead master shows in the calls that do.
   master_.Ping(client_, address_, now + std::min(kCallTimeout, ping_interval_ / 2))
       .Ignore("see above");

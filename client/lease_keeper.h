@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -56,7 +57,9 @@ class LeaseKeeper : public std::enable_shared_from_this<LeaseKeeper> {
       Seconds(2);  // of a renewal or ping; shorter leases get less
 
   // `master` and `clock` must outlive Stop(). `address` is for people.
-  LeaseKeeper(MasterApi& master, const Clock& clock, ClientId client, std::string address);
+  // `also` runs with each ping: other work that is due now and then. Must not block.
+  LeaseKeeper(MasterApi& master, const Clock& clock, ClientId client, std::string address,
+              std::function<void()> also = nullptr);
   ~LeaseKeeper();
 
   void Start(Duration client_ttl);
@@ -88,6 +91,7 @@ class LeaseKeeper : public std::enable_shared_from_this<LeaseKeeper> {
   const Clock& clock_;
   const ClientId client_;
   const std::string address_;
+  const std::function<void()> also_;
   std::thread thread_;
   Duration ping_interval_{};  // 0 = no pings; fixed in Start
   TimePoint ping_due_{};      // the keeper's thread only

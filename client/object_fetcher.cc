@@ -68,19 +68,9 @@ std::vector<size_t> ObjectFetcher::Order(const ReplicaList& info,
 }
 
 // Plans the read of the next replica; false if that replica cannot be tried.
-bool ObjectFetcher::Begin(Attempt& attempt, const SegmentDirectory::Peers&) {
+bool ObjectFetcher::Begin(Attempt& attempt) {
   FetchJob& job = *attempt.job;
   attempt.replica = &job.info->replicas[attempt.order[attempt.next++]];
-  const TimePoint now = clock_.Now();
-  for (const Extent& extent : attempt.replica->extents) {
-    const TimePoint until = data_.SuspectUntil(extent.segment);
-    if (until <= now) continue;
-    job.status =
-        Status(ErrorCode::kTransferFail, "segment " + extent.segment.ToString() +
-                                             " failed a moment ago and is left alone for " +
-                                             FormatDuration(until - now));
-    return false;
-  }
   Result<std::vector<ReadPiece>> pieces =
       PlanRead(*attempt.replica, job.info->size, job.range, kMaxPieceBytes);
   if (!pieces.ok()) {
@@ -179,7 +169,7 @@ void ObjectFetcher::Fetch(std::span<FetchJob> jobs, TimePoint deadline) {
     std::vector<Attempt> later;
     for (Attempt& attempt : pending) {
       while (attempt.next < attempt.order.size()) {
-        if (!Begin(attempt, *peers)) continue;
+        if (!Begin(attempt)) continue;
         round.push_back(std::move(attempt));
         break;
       }

@@ -43,7 +43,7 @@ class ObjectFetcher {
   struct Attempt;  // one job on one replica
 
   std::vector<size_t> Order(const ReplicaList& info, const SegmentDirectory::Peers& peers);
-  bool Begin(Attempt& attempt, const SegmentDirectory::Peers& peers);
+  bool Begin(Attempt& attempt);
   Status Finish(const Attempt& attempt, std::span<const PeerSlice> slices) const;
   void RunRound(std::vector<Attempt>& attempts, const SegmentDirectory::Peers& peers,
                 TimePoint deadline);

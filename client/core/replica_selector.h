@@ -25,8 +25,8 @@ struct ReplicaView {
 // Indices of the reachable replicas, best first. `turn` rotates equals, so that readers spread.
 std::vector<size_t> OrderReplicas(std::span<const ReplicaView> replicas, uint64_t turn);
 
-// Segments whose last transfer failed. A suspect is tried last, and alone it fails fast until its time is up, so that a
-// dead node costs one time-out and not one per key (F046). Thread-compatible.
+// Segments whose last transfer failed. A suspect is tried last until its time is up. (That a dead peer fails fast when there is
+// no other is the transfer engine's doing.) Thread-compatible.
 class SuspectTable {
  public:
   static constexpr Duration kFirst = Millis(250);

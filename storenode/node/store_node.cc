@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <random>
 #include <utility>
 
 #include <glog/logging.h>
@@ -11,6 +10,7 @@
 #include "storenode/memory/shm_region.h"
 #include "storenode/node/heartbeat_loop.h"
 #include "storenode/node/local_address.h"
+#include "transfer/base/machine.h"
 
 namespace mooncake {
 namespace {
@@ -20,16 +20,6 @@ constexpr Duration kDrainTimeout = Seconds(5);
 constexpr Duration kCancelPoll = Millis(100);
 constexpr size_t kMaxNameBytes = 255;
 constexpr AccessEpoch kFirstEpoch{1};
-
-uint64_t RandomWord() {
-  std::random_device device;
-  return (static_cast<uint64_t>(device()) << 32) | device();
-}
-
-template <typename Id>
-Id RandomId() {
-  return {RandomWord(), RandomWord()};
-}
 
 // What others have to connect to, if the address listened on does not say.
 Result<std::string> AdvertisedHost(const StoreNodeOptions& options) {
@@ -87,7 +77,6 @@ class StoreNodeImpl final : public StoreNode {
 };
 
 Status StoreNodeImpl::Start() {
-  if (options_.trust_grants) master_clock_.AllowAlways();
   RETURN_IF_ERROR(Lend());
   RETURN_IF_ERROR(Serve());
   return JoinMaster();
@@ -98,7 +87,7 @@ Status StoreNodeImpl::Lend() {
   descriptor_.owner = RandomId<ClientId>();
   descriptor_.size = options_.segment_size;
   descriptor_.epoch = kFirstEpoch;
-  descriptor_.host_id = options_.host_id;
+  descriptor_.host_id = options_.host_id.empty() ? MachineId() : options_.host_id;
   descriptor_.protocol = options_.protocol;
   if (options_.local_socket) descriptor_.local_socket = "@mooncake-" + descriptor_.id.ToString();
   const auto progress = [this, next = kGiB](uint64_t done) mutable {
@@ -132,7 +121,7 @@ Status StoreNodeImpl::Serve() {
   ASSIGN_OR_RETURN(server_, parts_.serve({.listen = options_.listen,
                                           .advertised_host = advertised,
                                           .local_socket = descriptor_.local_socket,
-                                          .host_id = options_.host_id},
+                                          .host_id = descriptor_.host_id},
                                          served_, clock_));
   descriptor_.endpoint = server_->endpoint();
   ASSIGN_OR_RETURN(descriptor_.name, NodeName(options_, descriptor_.endpoint));

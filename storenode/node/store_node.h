@@ -29,7 +29,6 @@ struct StoreNodeOptions {
   bool local_socket = true;            // also serve clients of this host, with memory they can map
   std::string host_id;                 // of this machine
   Duration master_wait = Seconds(30);  // how long Create tries to reach the master and mount
-  bool trust_grants = false;  // the master lives and ends in this process: its clock is ours
   NodeCoreOptions core;
 
   // kInvalidParams with the option, its value and what is allowed.
