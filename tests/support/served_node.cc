@@ -1,0 +1,68 @@
+#include "tests/support/served_node.h"
+
+#include "transfer/base/check.h"
+#include "transfer/base/rng.h"
+
+namespace mooncake::testing {
+namespace {
+
+constexpr int64_t kMasterStartMs = 1'000'000;
+
+}  // namespace
+
+ServedNode::ServedNode(uint64_t bytes, const Clock& clock) : clock_(clock) {
+  master_clock_.Update(kMasterStartMs, clock.Now());
+  ShmRegionOptions options;
+  options.name = "served-node-test";
+  options.segment = kSegment;
+  options.data_size = bytes;
+  options.epoch = kEpoch;
+  auto region = ShmRegion::Create(options);
+  MC_CHECK(region.ok()) << region.message();
+  region_ = std::move(region).value();
+  segments_ = std::make_unique<ServedSegments>(clock, master_clock_);
+  MC_CHECK_OK(segments_->Add({.id = kSegment,
+                              .epoch = kEpoch,
+                              .memory = region_->data(),
+                              .keep_alive = region_,
+                              .epoch_word = &region_->header().epoch,
+                              .region_fd = region_->fd(),
+                              .region_bytes = region_->mapped_size()}));
+}
+
+ServedNode::~ServedNode() = default;
+
+WriteGrant ServedNode::Grant(PutId put_id) const {
+  // The estimate starts at kMasterStartMs and only ever moves on with the clock; a minute beyond any test.
+  return {.put_id = put_id, .deadline_ms = kMasterStartMs + 60'000};
+}
+
+Slice ServedNode::Read(uint64_t offset, MutableByteSpan buffer) {
+  Slice slice;
+  slice.op = SliceOp::kRead;
+  slice.segment = kSegment;
+  slice.epoch = kEpoch;
+  slice.offset = offset;
+  slice.buffers[0] = buffer;
+  return slice;
+}
+
+Slice ServedNode::Write(uint64_t offset, MutableByteSpan buffer, PutId put_id) const {
+  Slice slice = Read(offset, buffer);
+  slice.op = SliceOp::kWrite;
+  slice.grant = Grant(put_id);
+  return slice;
+}
+
+std::vector<std::byte> Pattern(size_t bytes, uint64_t seed) {
+  Rng rng(seed);
+  std::vector<std::byte> out(bytes);
+  for (size_t i = 0; i < bytes; i += 8) {
+    const uint64_t word = rng.Next();
+    for (size_t j = i; j < std::min(bytes, i + 8); ++j)
+      out[j] = static_cast<std::byte>(word >> (8 * (j - i)));
+  }
+  return out;
+}
+
+}  // namespace mooncake::testing
