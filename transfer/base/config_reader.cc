@@ -222,8 +222,8 @@ Status ConfigReader::Unknown(std::string_view name, const std::string& where) co
     }
   }
   std::string message = where + ": there is no option " + Quoted(name);
-  if (nearest != nullptr) message += "; did you mean '" + nearest->name + "'?";
-  return Status(ErrorCode::kInvalidParams, message + " --help lists all");
+  message += nearest != nullptr ? "; did you mean '" + nearest->name + "'?" : "; --help lists all";
+  return Status(ErrorCode::kInvalidParams, message);
 }
 
 Result<std::vector<ConfigReader::Setting>> ConfigReader::ParseCommandLine(int argc,
