@@ -237,6 +237,11 @@ Status PutRevoke(State& state, TimePoint now, const PutRevokeArgs& args) {
   Object* object = state.table.Find(TenantOf(args.name.tenant), args.name.key);
   if (object == nullptr || object->pending == nullptr || object->pending->put_id != args.put_id) {
     if (args.settled) ReleaseDiscarded(state, args.put_id);  // preempted, and now known to be over
+    if (object != nullptr && object->put_id == args.put_id) {
+      return {ErrorCode::kObjectAlreadyExists, "key " + Quote(args.name.key) + ": put " +
+                                                   std::to_string(args.put_id.value) +
+                                                   " was ended and is the readable version"};
+    }
     return NoSuchWrite(object, args.name, args.put_id);
   }
   RETURN_IF_ERROR(CheckWriter(*object->pending, args.client));
