@@ -93,12 +93,9 @@ Status ObjectFetcher::Finish(const Attempt& attempt, std::span<const PeerSlice> 
     Seal seal;
     RETURN_IF_ERROR(MatchSeal(std::span<const std::byte, kSealBytes>(seal_bytes.data(), kSealBytes),
                               job.info->put_id, extent.length, seal));
-    // The checksum covers the extent, so only a read of all of it can be checked.
-    const uint64_t end = piece.object_offset + piece.length;
-    const bool to_the_end = piece.segment_offset + piece.length == extent.offset + extent.length;
-    if (!seal.has_crc || !to_the_end || end < job.range.offset + extent.length) continue;
-    if (Crc32c(job.buffer.subspan(end - extent.length - job.range.offset, extent.length)) !=
-        seal.data_crc) {
+    if (!seal.has_crc || !piece.whole) continue;
+    const uint64_t start = piece.object_offset + piece.length - extent.length - job.range.offset;
+    if (Crc32c(job.buffer.subspan(start, extent.length)) != seal.data_crc) {
       return Status(ErrorCode::kChecksumMismatch,
                     "put " + std::to_string(job.info->put_id.value) + ", extent of " +
                         std::to_string(extent.length) + " bytes in segment " +

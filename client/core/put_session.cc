@@ -7,6 +7,15 @@
 
 namespace mooncake {
 
+namespace {
+
+Status Unknown(const Status& last) {
+  return Status(ErrorCode::kRpcTimeout,
+                "it is not known whether the object was stored: " + last.ToString());
+}
+
+}  // namespace
+
 bool IsUnknownOutcome(ErrorCode code) {
   return code == ErrorCode::kRpcTimeout || code == ErrorCode::kRpcFail ||
          code == ErrorCode::kTransferFail;
@@ -66,21 +75,22 @@ void PutSession::OnEnd(const Status& status) {
     if (++ends_ >= kMaxEnds) phase_ = Phase::kRevoking;
     return;
   }
-  outcome_ = status;
-  // Late, revoked or preempted: the master has given the space away already.
+  // Late, revoked or preempted. A Revoke follows all the same: it tells the master that no write is on its way any more, so that the
+  // space of a preempted put need not be held for a writer that might return.
   const bool gone =
       status.code() == ErrorCode::kObjectNotFound || status.code() == ErrorCode::kInvalidWrite;
-  if (gone) return Finish(status);
+  // If an earlier End had no answer, it may have been carried out, and the object removed since.
+  outcome_ = gone && ends_ > 0 ? Unknown(status) : status;
   phase_ = Phase::kRevoking;
 }
 
 void PutSession::OnRevoke(const Status& status) {
   MC_CHECK(phase_ == Phase::kRevoking);
   if (!end_unknown_ || status.ok()) return Finish(outcome_);
-  // An End without an answer was followed by a Revoke; what the master says to that tells what became of the End.
-  if (status.code() == ErrorCode::kInvalidWrite) return Finish(Status::Ok());  // it was carried out
-  if (status.code() == ErrorCode::kObjectNotFound) return Finish(outcome_);    // the put is gone
-  Finish(Annotate(outcome_, "it is not known whether the object was stored"));
+  // An End without an answer was followed by a Revoke; what the master says to that may tell what
+  // became of the End.
+  if (status.code() == ErrorCode::kObjectAlreadyExists) return Finish(Status::Ok());
+  Finish(Unknown(outcome_));
 }
 
 void PutSession::Abandon(Status why) {

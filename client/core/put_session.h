@@ -1,7 +1,6 @@
 // One write of one object, from the reservation to its end: what is to be done next, and what the caller is told. Pure.
 //
 //   kWriting --all written--> kEnding --ok--------------------------> kDone (OK)
-//      |                        | \--refused (the put is gone)------> kDone (error)
 //      | some failed            |  \--no answer: again, kMaxEnds times
 //      |                        |  \--other error
 //      |                        v

@@ -29,6 +29,7 @@ Status CheckExtents(const ReplicaDescriptor& replica, uint64_t object_size) {
 // Bytes [from, to) of `extent`, which starts at `object_offset`.
 void PlanExtent(const Extent& extent, uint64_t object_offset, uint64_t from, uint64_t to,
                 uint64_t max_piece, size_t index, std::vector<ReadPiece>& out) {
+  const bool whole = from == 0 && to == extent.length;
   while (from < to) {
     const uint64_t length = std::min(to - from, max_piece);
     out.push_back({.extent = index,
@@ -41,6 +42,7 @@ void PlanExtent(const Extent& extent, uint64_t object_offset, uint64_t from, uin
   if (gap <= kMaxSkippedBytes) {
     out.back().skipped = gap;
     out.back().seal = true;
+    out.back().whole = whole;
   } else {
     out.push_back({.extent = index,
                    .segment_offset = extent.offset + SealOffset(extent.length),

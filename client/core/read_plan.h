@@ -25,6 +25,8 @@ struct ReadPiece {
   uint64_t length = 0;
   uint64_t skipped = 0;  // at most kMaxSkippedBytes
   bool seal = false;
+  bool whole =
+      false;  // with `seal`: the range covers the extent, so that its checksum can be checked
   friend bool operator==(const ReadPiece&, const ReadPiece&) = default;
 };
 

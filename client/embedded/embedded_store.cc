@@ -1,10 +1,11 @@
 #include "client/embedded/embedded_store.h"
 
-#include <glog/logging.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <utility>
+
+#include <glog/logging.h>
 
 #include "client/client_factory.h"
 #include "client/segment_directory.h"
@@ -75,10 +76,12 @@ Status EmbeddedStoreImpl::Start() {
 Status EmbeddedStoreImpl::StartMaster() {
   ASSIGN_OR_RETURN(std::unique_ptr<MasterService> service, MasterService::Create({}, clock_));
   master_ = std::move(service);
-  auto rpc = ThriftServer::Start({.address = {options_.host, options_.rpc_port}}, *master_,
-                                 [master = master_.get()] { return master->term(); }, clock_);
+  auto rpc = ThriftServer::Start(
+      {.address = {options_.host, options_.rpc_port}}, *master_,
+      [master = master_.get()] { return master->term(); }, clock_);
   if (!rpc.ok()) {
-    return Annotate(rpc.status(), "RPC port of the embedded store (rpc_port " + std::to_string(options_.rpc_port) +
+    return Annotate(rpc.status(), "RPC port of the embedded store (rpc_port " +
+                                      std::to_string(options_.rpc_port) +
                                       "; 0 takes any free one)");
   }
   rpc_ = std::move(*rpc);
@@ -95,7 +98,8 @@ Status EmbeddedStoreImpl::StartNode() {
   node.listen = HostPort{options_.host, 0}.ToString();
   node.master_address = rpc_address_;
   node.host_id = options_.host_id;
-  ASSIGN_OR_RETURN(node_, StoreNode::Create(node, {.master = master_, .serve = TcpDataServerFactory()}, clock_));
+  ASSIGN_OR_RETURN(
+      node_, StoreNode::Create(node, {.master = master_, .serve = TcpDataServerFactory()}, clock_));
   published_ = AddressOf(node_->segment());
   return directory_->Publish(published_, node_->served());
 }
@@ -103,13 +107,13 @@ Status EmbeddedStoreImpl::StartNode() {
 Result<std::unique_ptr<Client>> EmbeddedStoreImpl::NewClient(const ClientOptions& options) {
   ClientOptions own = options;
   own.host_id = options_.host_id;
-  const TransportFactoryOptions transports{.host_id = own.host_id,
-                                           .shared_memory = own.use_shared_memory,
-                                           .in_process = directory_};
-  ASSIGN_OR_RETURN(std::unique_ptr<TransferEngine> engine,
-                   TransferEngine::Create(MakeTransports(transports, clock_),
-                                          MakeThreadPool("mc-transfer", std::clamp(own.transfer_threads, 1, 256)),
-                                          clock_, {}));
+  const TransportFactoryOptions transports{
+      .host_id = own.host_id, .shared_memory = own.use_shared_memory, .in_process = directory_};
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<TransferEngine> engine,
+      TransferEngine::Create(
+          MakeTransports(transports, clock_),
+          MakeThreadPool("mc-transfer", std::clamp(own.transfer_threads, 1, 256)), clock_, {}));
   return internal::MakeClient(own, {.master = master_, .engine = std::move(engine)}, clock_);
 }
 
@@ -138,8 +142,9 @@ void EmbeddedStoreImpl::Stop() {
 
 Status EmbeddedOptions::Validate() const {
   if (size < kMinSize) {
-    return Status(ErrorCode::kInvalidParams,
-                  "size " + FormatSize(size) + ": an embedded store needs at least " + FormatSize(kMinSize));
+    return Status(
+        ErrorCode::kInvalidParams,
+        "size " + FormatSize(size) + ": an embedded store needs at least " + FormatSize(kMinSize));
   }
   return Status::Ok();
 }

@@ -84,11 +84,14 @@ TEST(PutSession, WithoutItsFenceTheSpaceIsHeld) {
   EXPECT_EQ(session.outcome().code(), ErrorCode::kTransferFail);
 }
 
-TEST(PutSession, AnEndOfALostPutIsNotRevoked) {
+TEST(PutSession, AnEndOfALostPutIsRevokedToFreeItsSpace) {
   for (const ErrorCode code : {ErrorCode::kObjectNotFound, ErrorCode::kInvalidWrite}) {
     PutSession session(TwoReplicas(), 100);
     session.OnWrites({{}, {}, {}});
     session.OnEnd(Error(code));
+    ASSERT_EQ(session.phase(), Phase::kRevoking);
+    EXPECT_TRUE(session.settled());
+    session.OnRevoke(Error(code));
     EXPECT_EQ(session.phase(), Phase::kDone);
     EXPECT_EQ(session.outcome().code(), code);
   }
@@ -123,13 +126,23 @@ TEST(PutSession, ARepeatedEndThatSucceedsIsASuccess) {
   EXPECT_TRUE(session.outcome().ok());
 }
 
+TEST(PutSession, AnEndThatFindsNothingAfterOneWithoutAnswerProvesNothing) {
+  PutSession session(TwoReplicas(), 100);
+  session.OnWrites({{}, {}, {}});
+  session.OnEnd(Error(ErrorCode::kRpcTimeout));
+  session.OnEnd(Error(ErrorCode::kObjectNotFound));
+  session.OnRevoke(Error(ErrorCode::kObjectNotFound));
+  EXPECT_EQ(session.outcome().code(), ErrorCode::kRpcTimeout);
+  EXPECT_NE(session.outcome().message().find("not known"), std::string::npos);
+}
+
 TEST(PutSession, ARevokeTellsWhatBecameOfAnEndInDoubt) {
   PutSession revoked = EndInDoubt();
   revoked.OnRevoke(Status::Ok());
   EXPECT_EQ(revoked.outcome().code(), ErrorCode::kRpcTimeout);
 
   PutSession ended = EndInDoubt();
-  ended.OnRevoke(Error(ErrorCode::kInvalidWrite));
+  ended.OnRevoke(Error(ErrorCode::kObjectAlreadyExists));
   EXPECT_TRUE(ended.outcome().ok());
 
   PutSession unknown = EndInDoubt();

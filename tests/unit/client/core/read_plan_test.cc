@@ -29,14 +29,17 @@ std::vector<ReadPiece> Plan(const ReplicaDescriptor& replica, uint64_t size, Byt
 TEST(ReadPlan, AWholeExtentIsReadThroughItsSeal) {
   const std::vector<ReadPiece> plan = Plan(Extents({100}), 100, {.offset = 0, .length = 100});
   ASSERT_EQ(plan.size(), 1u);
-  EXPECT_EQ(plan[0],
-            (ReadPiece{.segment_offset = 4096, .length = 100, .skipped = 28, .seal = true}));
+  EXPECT_EQ(
+      plan[0],
+      (ReadPiece{
+          .segment_offset = 4096, .length = 100, .skipped = 28, .seal = true, .whole = true}));
 }
 
 TEST(ReadPlan, AShortGapIsReadOver) {
   const std::vector<ReadPiece> plan = Plan(Extents({1000}), 1000, {.offset = 200, .length = 400});
   ASSERT_EQ(plan.size(), 1u);
   EXPECT_EQ(plan[0].segment_offset, 4296u);
+  EXPECT_FALSE(plan[0].whole);
   EXPECT_EQ(plan[0].skipped, 1024u - 600u);
 }
 
@@ -46,6 +49,7 @@ TEST(ReadPlan, BehindALongGapTheSealIsReadByItself) {
   EXPECT_FALSE(plan[0].seal);
   EXPECT_TRUE(plan[1].seal);
   EXPECT_EQ(plan[1].length, 0u);
+  EXPECT_FALSE(plan[1].whole);
   EXPECT_EQ(plan[1].segment_offset, 4096 + SealOffset(100000));
 }
 

@@ -1,9 +1,9 @@
 #include "storenode/node/heartbeat_loop.h"
 
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "tests/support/faulty_master.h"
 #include "tests/support/null_master.h"
@@ -31,16 +31,19 @@ class SmallMaster final : public testing::NullMaster {
 
   Result<PingReply> Ping(const ClientId&, const std::string&, TimePoint) override {
     return state.With([](State& s) {
-      return PingReply{.status = std::exchange(s.knows_node, true) ? PingStatus::kOk : PingStatus::kNeedRemount,
-                       .term = Term{s.term},
-                       .master_now_ms = 1000,
-                       .client_ttl = Millis(50)};
+      return PingReply{
+          .status = std::exchange(s.knows_node, true) ? PingStatus::kOk : PingStatus::kNeedRemount,
+          .term = Term{s.term},
+          .master_now_ms = 1000,
+          .client_ttl = Millis(50)};
     });
   }
-  Status MountSegment(const ClientId& client, const SegmentDescriptor& segment, TimePoint deadline) override {
+  Status MountSegment(const ClientId& client, const SegmentDescriptor& segment,
+                      TimePoint deadline) override {
     return ReMountSegments(client, {&segment, 1}, deadline);
   }
-  Status ReMountSegments(const ClientId&, std::span<const SegmentDescriptor> segments, TimePoint) override {
+  Status ReMountSegments(const ClientId&, std::span<const SegmentDescriptor> segments,
+                         TimePoint) override {
     return state.With([&](State& s) {
       if (s.refuse != ErrorCode::kOk) return Status(s.refuse, "refused");
       s.segments.assign(segments.begin(), segments.end());
@@ -77,7 +80,8 @@ class HeartbeatLoopTest : public ::testing::Test {
     descriptor_.size = memory_.size();
     descriptor_.epoch = AccessEpoch{1};
     descriptor_.owner = {7, 7};
-    EXPECT_TRUE(served_.Add({.id = descriptor_.id, .epoch = descriptor_.epoch, .memory = memory_}).ok());
+    EXPECT_TRUE(
+        served_.Add({.id = descriptor_.id, .epoch = descriptor_.epoch, .memory = memory_}).ok());
   }
 
   void StartLoop(SegmentProbe probe = nullptr) {
@@ -95,8 +99,9 @@ class HeartbeatLoopTest : public ::testing::Test {
   Status Wait() { return loop_->WaitMounted(SystemClock().Now() + Seconds(20)); }
   bool Writable(uint64_t epoch) {
     return served_
-        .BeginWrite({.segment = descriptor_.id, .epoch = AccessEpoch{epoch}, .offset = 0, .length = 1},
-                    {.put_id = PutId{1}, .deadline_ms = 1'000'000}, nullptr)
+        .BeginWrite(
+            {.segment = descriptor_.id, .epoch = AccessEpoch{epoch}, .offset = 0, .length = 1},
+            {.put_id = PutId{1}, .deadline_ms = 1'000'000}, nullptr)
         .ok();
   }
 
@@ -160,7 +165,8 @@ TEST_F(HeartbeatLoopTest, ARefusalThatTimeDoesNotCureIsToldAtOnce) {
 
 TEST_F(HeartbeatLoopTest, TheNameOfALivingNodeIsNotTaken) {
   master_->state.With([](SmallMaster::State& s) {
-    s.others.push_back({.descriptor = {.id = {9, 9}, .name = "n1", .owner = {8, 8}, .endpoint = "10.0.0.9:1"}});
+    s.others.push_back(
+        {.descriptor = {.id = {9, 9}, .name = "n1", .owner = {8, 8}, .endpoint = "10.0.0.9:1"}});
   });
   StartLoop([](const SegmentDescriptor&, TimePoint) { return true; });
   const Status status = Wait();
