@@ -1,0 +1,39 @@
+// Options and arguments that take keys or other free text, safe from what CLI11 would read into them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "tools/admin/exit_status.h"
+#include "tools/admin/session.h"
+
+namespace mooncake::admin {
+
+using CommandRun = std::function<ExitStatus(Session&)>;
+
+// What the command line asks for. Filled while it is parsed.
+struct Invocation {
+  AdminOptions options;
+  CommandRun run;
+};
+
+// CLI11 takes "[a,b]" for a list of two: a key of that form must stay one key. Every argument goes through Protect before
+// parsing, and every text option is added with AddText or AddTexts, which take the protection off.
+std::string Protect(const std::string& argument);
+
+CLI::Option* AddText(CLI::App* app, const std::string& name, std::string& target,
+                     const std::string& help);
+CLI::Option* AddTexts(CLI::App* app, const std::string& name, std::vector<std::string>& target,
+                      const std::string& help);
+
+// Text as typed → bytes. kInvalidParams: a bad escape (only with --escaped).
+Result<std::string> TextFromArgument(const Session& session, const std::string& typed);
+// The same for keys. kInvalidKey: empty or too long.
+Result<std::string> KeyFromArgument(const Session& session, const std::string& typed);
+Result<std::vector<std::string>> KeysFromArguments(const Session& session,
+                                                   const std::vector<std::string>& typed);
+
+}  // namespace mooncake::admin

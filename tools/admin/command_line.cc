@@ -1,0 +1,101 @@
+#include "tools/admin/command_line.h"
+
+#include <memory>
+#include <ostream>
+#include <utility>
+
+#include "tools/admin/commands.h"
+#include "tools/admin/report.h"
+
+namespace mooncake::admin {
+namespace {
+
+constexpr char kProgram[] = "mooncake-admin";
+
+constexpr char kSummary[] =
+    "Looks at and changes a Mooncake Store: its objects, segments and clients.\n"
+    "Example: mooncake-admin --master=10.0.0.1:50051 ls models/ -l";
+
+constexpr char kFooter[] =
+    "Options may stand before or behind the command. A key that begins with '-' goes behind '--'.\n"
+    "\n"
+    "Keys are any bytes. They are printed with \\xNN for bytes that cannot be shown and \\\\ for a "
+    "backslash; with --escaped\n"
+    "they can be typed in the same way. JSON has the exact bytes: \"key\" is the key itself, "
+    "unless it is not UTF-8: then\n"
+    "\"key\" is the printed form and \"key_base64\" has the bytes.\n"
+    "\n"
+    "Exit status: 0 done; 1 failed, not found, or some of several keys failed (each is named on "
+    "stderr); 2 the command line\n"
+    "is wrong and nothing was tried; 3 no master was reached, or not in time: a change may or may "
+    "not have happened.";
+
+void AddSharedOptions(CLI::App& app, AdminOptions& options) {
+  AddText(&app, "--master", options.master,
+          std::string("HOST:PORT of the master; otherwise the environment variable ") +
+              kMasterVariable + ", else " + kDefaultMaster);
+  AddText(&app, "--tenant", options.tenant, "whose keys; 'default' if not given");
+  AddText(&app, "--timeout", options.timeout,
+          "of one request, as 500ms or 2m: 30s if not given, 10m for rm --regex");
+  app.add_flag("--json", options.json, "print JSON: one document a command");
+  app.add_flag("-e,--escaped", options.escaped,
+               "keys are typed as they are printed: \\xNN and \\\\");
+}
+
+}  // namespace
+
+ParsedLine ParseLine(const std::vector<std::string>& arguments) {
+  ParsedLine parsed;
+  // The commands keep references to it until they run.
+  auto invocation = std::make_shared<Invocation>();
+  CLI::App app(kSummary, kProgram);
+  app.set_version_flag("--version", std::string(kProgram) + " " + MC_VERSION);
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.footer(kFooter);
+  app.get_formatter()->column_width(34);
+  AddSharedOptions(app, invocation->options);
+  AddClusterCommands(app, *invocation);
+  AddListCommand(app, *invocation);
+  AddNameCommands(app, *invocation);
+  AddGetCommand(app, *invocation);
+  AddPutCommand(app, *invocation);
+  AddRemoveCommand(app, *invocation);
+
+  std::vector<std::string> reversed;
+  for (auto it = arguments.rbegin(); it != arguments.rend(); ++it) reversed.push_back(Protect(*it));
+  try {
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = app.get_subcommands();
+    parsed.text = (chosen.empty() ? &app : chosen.back())->help();
+    return parsed;
+  } catch (const CLI::CallForVersion& version) {
+    parsed.text = std::string(version.what()) + "\n";
+    return parsed;
+  } catch (const CLI::Error& error) {
+    parsed.status = ExitStatus::kUsage;
+    parsed.text = std::string(kProgram) + ": " + error.what() + "; see " + kProgram + " --help\n";
+    return parsed;
+  }
+  parsed.invocation = *invocation;
+  return parsed;
+}
+
+ExitStatus RunLine(const std::vector<std::string>& arguments, const std::string& environment,
+                   Console console, const Connector& connector, const Clock& clock) {
+  const ParsedLine parsed = ParseLine(arguments);
+  if (!parsed.invocation.run) {
+    (parsed.status == ExitStatus::kOk ? console.out : console.err) << parsed.text << std::flush;
+    return parsed.status;
+  }
+  const auto config = MakeConfig(parsed.invocation.options, environment);
+  if (!config.ok()) {
+    console.err << kProgram << ": " << Explain(config.status()) << std::endl;
+    return ExitStatus::kUsage;
+  }
+  Session session(*config, console, connector, clock);
+  return FinishOutput(session, parsed.invocation.run(session));
+}
+
+}  // namespace mooncake::admin

@@ -1,0 +1,16 @@
+// The commands, by group. Each function describes its commands to the parser; when one is named, its run goes to
+// the invocation.
+#pragma once
+
+#include "tools/admin/arguments.h"
+
+namespace mooncake::admin {
+
+void AddClusterCommands(CLI::App& app, Invocation& invocation);  // status, segments, clients
+void AddListCommand(CLI::App& app, Invocation& invocation);      // ls
+void AddNameCommands(CLI::App& app, Invocation& invocation);     // stat, exists, mv
+void AddGetCommand(CLI::App& app, Invocation& invocation);
+void AddPutCommand(CLI::App& app, Invocation& invocation);
+void AddRemoveCommand(CLI::App& app, Invocation& invocation);  // rm
+
+}  // namespace mooncake::admin

@@ -1,0 +1,237 @@
+// stat, exists, mv: what touches names and no data.
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <ostream>
+
+#include "tools/admin/commands.h"
+#include "tools/admin/human.h"
+#include "tools/admin/json_view.h"
+#include "tools/admin/key_text.h"
+#include "tools/admin/report.h"
+#include "transfer/base/units.h"
+
+namespace mooncake::admin {
+namespace {
+
+struct KeysRequest {
+  std::vector<std::string> typed;
+  bool replicas = false;
+};
+
+std::string Octal(uint32_t mode) {
+  std::array<char, 16> text{};
+  std::snprintf(text.data(), text.size(), "%04o", mode);
+  return text.data();
+}
+
+void PrintStat(std::ostream& out, const std::string& key, const ObjectStat& stat) {
+  out << EscapeForDisplay(key) << "\n";
+  out << "  size      " << FormatCount(stat.size) << " bytes (" << FormatSize(stat.size) << ")\n";
+  out << "  version   " << stat.put_id.value << "\n";
+  out << "  replicas  " << stat.replica_count << "\n";
+  out << "  written   " << FormatTime(stat.created_ms) << " UTC\n";
+  out << "  lease     "
+      << (stat.lease_left > Duration::zero() ? FormatAge(stat.lease_left) + " left" : "none")
+      << "\n";
+  if (stat.hard_pin) out << "  pinned    hard\n";
+  if (stat.soft_pin_left > Duration::zero())
+    out << "  pinned    softly, " << FormatAge(stat.soft_pin_left) << " left\n";
+  if (!stat.group.empty()) out << "  group     " << EscapeForDisplay(stat.group) << "\n";
+  if (stat.attributes) {
+    const ObjectAttributes& a = *stat.attributes;
+    out << "  file      " << NameOf(a.kind) << ", mode " << Octal(a.mode) << ", uid " << a.uid
+        << ", gid " << a.gid << ", modified " << FormatTime(a.mtime_ns / 1000000) << " UTC\n";
+  }
+}
+
+// Where the bytes are. Grants a lease, which is why it is asked for.
+class ReplicaReport {
+ public:
+  static Result<ReplicaReport> Make(Session& session, const std::vector<std::string>& keys) {
+    ReplicaReport report;
+    std::vector<ObjectName> names;
+    for (const std::string& key : keys) names.push_back({session.config().tenant, key});
+    report.lists_ = session.master().BatchGetReplicaList(names, session.Deadline());
+    ASSIGN_OR_RETURN(report.segments_, session.master().GetSegments({}, session.Deadline()));
+    return report;
+  }
+  void Print(std::ostream& out, size_t i) const {
+    if (!lists_[i].ok()) return;
+    for (const ReplicaDescriptor& replica : lists_[i]->replicas) {
+      out << "  replica   " << NameOf(replica.status);
+      for (const Extent& extent : replica.extents) {
+        out << ", " << FormatSize(extent.length) << " at " << extent.offset << " of "
+            << SegmentName(extent.segment);
+      }
+      out << "\n";
+    }
+  }
+  void Put(Json& json, size_t i) const {
+    if (!lists_[i].ok()) return;
+    json["placement"] = Json::array();
+    for (const ReplicaDescriptor& replica : lists_[i]->replicas) {
+      Json entry = ToJson(replica);
+      for (Json& extent : entry["extents"]) {
+        for (const SegmentInfo& segment : segments_) {
+          if (segment.descriptor.id.ToString() == extent["segment"])
+            SetText(extent, "name", segment.descriptor.name);
+        }
+      }
+      json["placement"].push_back(std::move(entry));
+    }
+  }
+
+ private:
+  std::string SegmentName(const SegmentId& id) const {
+    for (const SegmentInfo& segment : segments_) {
+      if (segment.descriptor.id == id) return EscapeForDisplay(segment.descriptor.name);
+    }
+    return id.ToString();
+  }
+  std::vector<Result<ReplicaList>> lists_;
+  std::vector<SegmentInfo> segments_;
+};
+
+ExitStatus RunStat(Session& session, const KeysRequest& request) {
+  const auto keys = KeysFromArguments(session, request.typed);
+  if (!keys.ok()) return Fail(session, "stat", keys.status());
+  auto client = session.client();
+  if (!client.ok()) return Fail(session, "stat", client.status());
+  const auto stats = (*client)->BatchStat(*keys);
+  std::optional<ReplicaReport> replicas;
+  if (request.replicas) {
+    auto report = ReplicaReport::Make(session, *keys);
+    if (!report.ok()) return Fail(session, "stat", report.status());
+    replicas = std::move(*report);
+  }
+  ExitStatus exit = ExitStatus::kOk;
+  Json objects = Json::array();
+  for (size_t i = 0; i < keys->size(); ++i) {
+    const std::string& key = (*keys)[i];
+    Json json;
+    if (stats[i].ok()) {
+      json = ToJson(key, *stats[i]);
+      if (replicas) replicas->Put(json, i);
+      if (!session.config().json) {
+        PrintStat(session.console().out, key, *stats[i]);
+        if (replicas) replicas->Print(session.console().out, i);
+      }
+    } else {
+      exit = Worse(exit, KeyExitStatus(stats[i].code()));
+      SetText(json, "key", key);
+      json["error"] = ToJson(stats[i].status());
+      Complain(session, "stat " + Quoted(key), stats[i].status());
+    }
+    objects.push_back(std::move(json));
+  }
+  if (session.config().json) Print(session, Json{{"objects", std::move(objects)}});
+  return exit;
+}
+
+ExitStatus RunExists(Session& session, const KeysRequest& request) {
+  const auto keys = KeysFromArguments(session, request.typed);
+  if (!keys.ok()) return Fail(session, "exists", keys.status());
+  auto client = session.client();
+  if (!client.ok()) return Fail(session, "exists", client.status());
+  const auto answers = (*client)->BatchExist(*keys);
+  ExitStatus exit = ExitStatus::kOk;
+  Json objects = Json::array();
+  for (size_t i = 0; i < keys->size(); ++i) {
+    const std::string& key = (*keys)[i];
+    Json json;
+    SetText(json, "key", key);
+    if (answers[i].ok()) {
+      json["exists"] = *answers[i];
+      if (!*answers[i]) exit = Worse(exit, ExitStatus::kFailed);
+      if (!session.config().json) {
+        session.console().out << (*answers[i] ? "yes  " : "no   ") << EscapeForDisplay(key) << "\n";
+      }
+    } else {
+      exit = Worse(exit, KeyExitStatus(answers[i].code()));
+      json["error"] = ToJson(answers[i].status());
+      Complain(session, "exists " + Quoted(key), answers[i].status());
+    }
+    objects.push_back(std::move(json));
+  }
+  if (session.config().json) Print(session, Json{{"objects", std::move(objects)}});
+  return exit;
+}
+
+struct MoveRequest {
+  std::string from;
+  std::string to;
+  bool no_replace = false;
+  bool prefix = false;
+};
+
+ExitStatus RunMove(Session& session, const MoveRequest& request) {
+  const auto from = KeyFromArgument(session, request.from);
+  if (!from.ok()) return Fail(session, "mv FROM", from.status());
+  const auto to = KeyFromArgument(session, request.to);
+  if (!to.ok()) return Fail(session, "mv TO", to.status());
+  auto client = session.client();
+  if (!client.ok()) return Fail(session, "mv", client.status());
+  uint64_t moved = 1;
+  Status status;
+  if (request.prefix) {
+    const auto count = (*client)->RenamePrefix(*from, *to);
+    status = count.status();
+    moved = count.value_or(0);
+    if (status.ok() && moved == 0)
+      status = Status(ErrorCode::kObjectNotFound, "no key begins with it");
+  } else {
+    status = (*client)->Rename(*from, *to, request.no_replace);
+  }
+  const std::string what = "mv " + Quoted(*from) + " " + Quoted(*to);
+  if (status.code() == ErrorCode::kObjectAlreadyExists) {
+    // The cure for this code is that of put, which is not the one here.
+    status = Status(ErrorCode::kInvalidWrite,
+                    status.message() + "; remove it first" +
+                        (request.no_replace ? ", or leave out --no-replace" : ""));
+  }
+  if (!status.ok()) return Fail(session, what, status);
+  if (session.config().json) {
+    Print(session, Json{{"moved", moved}});
+  } else if (request.prefix) {
+    session.console().out << "moved " << Plural(moved, "object") << "\n";
+  }
+  return ExitStatus::kOk;
+}
+
+CLI::App* AddKeysCommand(CLI::App& app, Invocation& invocation, const char* name, const char* help,
+                         const std::shared_ptr<KeysRequest>& request,
+                         ExitStatus (*run)(Session&, const KeysRequest&)) {
+  CLI::App* command = app.add_subcommand(name, help);
+  AddTexts(command, "KEY", request->typed, "one or more keys")->required();
+  command->callback([&invocation, request, run] {
+    invocation.run = [request, run](Session& session) { return run(session, *request); };
+  });
+  return command;
+}
+
+}  // namespace
+
+void AddNameCommands(CLI::App& app, Invocation& invocation) {
+  auto stat = std::make_shared<KeysRequest>();
+  AddKeysCommand(app, invocation, "stat", "size, version, replicas, leases of keys", stat, RunStat)
+      ->add_flag("--placement", stat->replicas,
+                 "also on which segments; this takes a read lease on each key");
+  AddKeysCommand(app, invocation, "exists", "whether keys are there; exit status 1 unless all are",
+                 std::make_shared<KeysRequest>(), RunExists);
+
+  auto move = std::make_shared<MoveRequest>();
+  CLI::App* mv =
+      app.add_subcommand("mv", "give an object another key, at once and without moving data");
+  AddText(mv, "FROM", move->from, "the key now")->required();
+  AddText(mv, "TO", move->to, "the key from now on; an object of this key is replaced")->required();
+  mv->add_flag("-n,--no-replace", move->no_replace, "fail if TO exists");
+  mv->add_flag(
+      "--prefix", move->prefix,
+      "rename all keys that begin with FROM, in one step; refused if any of the new keys exists");
+  mv->callback([&invocation, move] {
+    invocation.run = [move](Session& session) { return RunMove(session, *move); };
+  });
+}
+
+}  // namespace mooncake::admin

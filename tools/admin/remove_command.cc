@@ -1,0 +1,179 @@
+// rm: by key, or by pattern after a look at what would go.
+#include <istream>
+#include <memory>
+#include <ostream>
+#include <span>
+
+#include "tools/admin/commands.h"
+#include "tools/admin/human.h"
+#include "tools/admin/json_view.h"
+#include "tools/admin/key_text.h"
+#include "tools/admin/report.h"
+#include "transfer/base/units.h"
+
+namespace mooncake::admin {
+namespace {
+
+constexpr size_t kKeysPerCall = 1000;
+
+struct RemoveRequest {
+  std::vector<std::string> typed;
+  std::string pattern;
+  bool by_regex = false;
+  bool force = false;
+  bool full_match = false;
+  bool dry_run = false;
+  bool yes = false;
+  uint32_t sample = 10;
+};
+
+ExitStatus Usage(Session& session, const std::string& message) {
+  return Fail(session, "rm", Status(ErrorCode::kInvalidParams, message));
+}
+
+ExitStatus RemoveKeys(Session& session, const RemoveRequest& request) {
+  const auto keys = KeysFromArguments(session, request.typed);
+  if (!keys.ok()) return Fail(session, "rm", keys.status());
+  auto client = session.client();
+  if (!client.ok()) return Fail(session, "rm", client.status());
+  ExitStatus exit = ExitStatus::kOk;
+  Json objects = Json::array();
+  const std::span<const std::string> all = *keys;
+  for (size_t start = 0; start < all.size(); start += kKeysPerCall) {
+    const auto chunk = all.subspan(start, std::min(kKeysPerCall, all.size() - start));
+    const auto results = (*client)->BatchRemove(chunk, request.force);
+    for (size_t i = 0; i < chunk.size(); ++i) {
+      Json json;
+      SetText(json, "key", chunk[i]);
+      json["removed"] = results[i].ok();
+      if (!results[i].ok()) {
+        exit = Worse(exit, KeyExitStatus(results[i].code()));
+        json["error"] = ToJson(results[i]);
+        Complain(session, "rm " + Quoted(chunk[i]), results[i]);
+      }
+      if (session.config().json) objects.push_back(std::move(json));
+    }
+  }
+  if (session.config().json) Print(session, Json{{"objects", std::move(objects)}});
+  return exit;
+}
+
+void PrintSample(Session& session, const RemoveByRegexReply& reply) {
+  std::ostream& out = session.console().out;
+  for (const RegexMatch& match : reply.sample) {
+    out << "  " << EscapeForDisplay(match.key) << "  " << FormatSize(match.size) << "\n";
+  }
+  if (reply.matched > reply.sample.size()) {
+    out << "  and " << FormatCount(reply.matched - reply.sample.size()) << " more\n";
+  }
+}
+
+// Shows what matches and asks. nullopt: go on.
+std::optional<ExitStatus> LookAndAsk(Session& session, Client& client, RemoveByRegexArgs args) {
+  args.dry_run = true;
+  const auto look = client.RemoveByRegex(args, session.config().walk_timeout);
+  if (!look.ok()) return Fail(session, "rm --regex", look.status());
+  if (session.config().json) {
+    session.console().err << Plural(look->matched, "object") << " match\n";
+  } else {
+    session.console().out << Plural(look->matched, "object")
+                          << (look->matched == 1 ? " matches" : " match") << "\n";
+    PrintSample(session, *look);
+  }
+  if (look->matched == 0) return std::nullopt;  // the real run then says so, with its exit status
+  session.console().out.flush();
+  session.console().err << "Remove " << (look->matched == 1 ? "it" : "them") << " from tenant "
+                        << EscapeForDisplay(session.config().tenant) << "? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(session.console().in, answer);
+  if (answer == "y" || answer == "Y" || answer == "yes") return std::nullopt;
+  session.console().err << "mooncake-admin: nothing was removed\n" << std::flush;
+  return ExitStatus::kFailed;
+}
+
+void ReportRemoval(Session& session, const RemoveRequest& request,
+                   const RemoveByRegexReply& reply) {
+  if (session.config().json) {
+    Json json = ToJson(reply);
+    json["dry_run"] = request.dry_run;
+    Print(session, json);
+    return;
+  }
+  if (request.dry_run) {
+    session.console().out << Plural(reply.matched, "object") << " would be removed\n";
+    PrintSample(session, reply);
+    return;
+  }
+  session.console().out << "removed " << Plural(reply.removed, "object") << "\n";
+  if (reply.skipped > 0) {
+    session.console().out.flush();
+    session.console().err << "mooncake-admin: " << Plural(reply.skipped, "object")
+                          << " left alone: being written, or read under a lease"
+                          << (request.force ? "" : " (--force removes those that are read)")
+                          << std::endl;
+  }
+}
+
+ExitStatus RemoveByPattern(Session& session, const RemoveRequest& request) {
+  if (request.pattern.empty())
+    return Usage(session,
+                 "the pattern is empty and would match every key; '.' says that on purpose");
+  if (!request.dry_run && !request.yes && !session.console().can_ask) {
+    return Usage(session,
+                 "--regex asks before it removes, and there is no terminal to ask on: add --yes, "
+                 "or --dry-run to look only");
+  }
+  auto client = session.client();
+  if (!client.ok()) return Fail(session, "rm --regex", client.status());
+  RemoveByRegexArgs args;
+  args.tenant = session.config().tenant;
+  // The group keeps alternatives together: ^a|b$ would be something else.
+  args.pattern = request.full_match ? "^(?:" + request.pattern + ")$" : request.pattern;
+  args.force = request.force;
+  args.dry_run = request.dry_run;
+  args.sample_limit = request.dry_run || !request.yes ? request.sample : 0;
+  if (!request.dry_run && !request.yes) {
+    if (const auto stop = LookAndAsk(session, **client, args)) return *stop;
+  }
+  const auto reply = (*client)->RemoveByRegex(args, session.config().walk_timeout);
+  if (!reply.ok()) return Fail(session, "rm --regex", reply.status());
+  ReportRemoval(session, request, *reply);
+  return reply->skipped == 0 || request.dry_run ? ExitStatus::kOk : ExitStatus::kFailed;
+}
+
+ExitStatus RunRemove(Session& session, const RemoveRequest& request) {
+  if (!request.by_regex && request.typed.empty())
+    return Usage(session, "no key is named, and no --regex");
+  if (request.by_regex && !request.typed.empty())
+    return Usage(session, "keys and --regex do not go together: two commands, please");
+  if (!request.by_regex && (request.dry_run || request.full_match))
+    return Usage(session, "--dry-run and --full-match belong to --regex");
+  return request.by_regex ? RemoveByPattern(session, request) : RemoveKeys(session, request);
+}
+
+}  // namespace
+
+void AddRemoveCommand(CLI::App& app, Invocation& invocation) {
+  auto request = std::make_shared<RemoveRequest>();
+  CLI::App* rm = app.add_subcommand("rm", "remove objects, by key or by pattern");
+  AddTexts(rm, "KEY", request->typed, "keys");
+  rm->add_flag("-f,--force", request->force,
+               "those too that are read under a lease; readers keep the value to the end");
+  CLI::Option* regex = AddText(
+      rm, "--regex", request->pattern,
+      "RE2 pattern instead of keys. It is SEARCHED for: 'b' matches 'abc'; anchor it with ^ "
+      "and $, or use --full-match");
+  rm->add_flag("--full-match", request->full_match,
+               "with --regex: the pattern has to match the whole key");
+  rm->add_flag("--dry-run", request->dry_run,
+               "with --regex: count and show some of the matches, remove nothing");
+  rm->add_option("--sample", request->sample, "with --regex: show so many of the matches")
+      ->type_name("N");
+  rm->add_flag("-y,--yes", request->yes, "with --regex: do not ask");
+  rm->callback([&invocation, request, regex] {
+    request->by_regex = regex->count() > 0;
+    invocation.run = [request](Session& session) { return RunRemove(session, *request); };
+  });
+}
+
+}  // namespace mooncake::admin
