@@ -93,7 +93,16 @@ bool IsReadable(const State& state, const Object& object) {
   if (!object.has_version()) return false;
   if (object.home == kNoSlot) return true;
   if (object.extra == nullptr || object.extra->extents.empty()) return state.pool.live(object.home);
-  return ReadableReplicas(state, object) > 0;
+  return AnyReplicaLives(state, object.extra->extents);
+}
+
+bool AnyReplicaLives(const State& state, std::span<const ExtentRef> extents) {
+  bool any = false;
+  ForEachReplica(extents, [&](std::span<const ExtentRef> replica) {
+    any = AllLive(state, replica);
+    return !any;
+  });
+  return any;
 }
 
 uint32_t ReadableReplicas(const State& state, const Object& object) {
@@ -217,7 +226,7 @@ void DropVersion(State& state, Object* object, TimePoint now) {
   const ExtentList extents(span.begin(), span.end());
   CountReplicas(state, extents, ~uint64_t{0});
   const TimePoint lease_end = LeaseEnd(state, *object);
-  if (lease_end > now) {
+  if (lease_end > now && IsReadable(state, *object)) {
     Detach(state, *object, extents, lease_end);
     ForgetVersion(state, *object);
   } else {

@@ -10,6 +10,7 @@ namespace mooncake::core {
 
 // Is there a version, and a replica of it whose segments are all alive? Empty objects always are.
 bool IsReadable(const State& state, const Object& object);
+bool AnyReplicaLives(const State& state, std::span<const ExtentRef> extents);
 // Complete replicas on living segments; for an empty object, 1.
 uint32_t ReadableReplicas(const State& state, const Object& object);
 std::vector<ReplicaDescriptor> Describe(const State& state, std::span<const ExtentRef> extents,

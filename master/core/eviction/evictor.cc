@@ -75,7 +75,6 @@ class Run {
   // True when the queues ran dry before the goal was reached.
   bool Pass(Queue unread, Queue read) {
     Sources sources(state_, goal_.slot, unread, read);
-    uint32_t skipped = 0;
     while (!Enough()) {
       const auto source = sources.Pop();
       if (!source.has_value()) return true;
@@ -86,8 +85,8 @@ class Run {
       if (object == nullptr || own_lease) continue;
       ++visited_;
       if (IsLeased(state_, *object, now_)) {
-        // Only its group is leased: it is as warm as the group. Once round is enough.
-        if (++skipped > kMaxSkipped) return true;
+        // Only its group is leased: it is as warm as the group. Met twice, it says that the queue went round.
+        if (object->touched == now_) continue;
         Rewarm(*object);
       } else {
         EvictWithGroup(object);
@@ -123,8 +122,6 @@ class Run {
     ++state_.counters.evicted_objects;
     state_.counters.evicted_bytes += used - state_.pool.used();
   }
-
-  static constexpr uint32_t kMaxSkipped = 1024;
 
   State& state_;
   const EvictionGoal goal_;

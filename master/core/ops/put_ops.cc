@@ -113,8 +113,10 @@ PutStartReply ReplyOf(const State& state, const PendingPut& put) {
   return reply;
 }
 
-Status NoSuchWrite(const Object* object, const ObjectName& name, PutId put_id) {
-  if (object == nullptr) return {ErrorCode::kObjectNotFound, "key " + Quote(name.key) + " has neither version nor write"};
+Status NoSuchWrite(const State& state, const Object* object, const ObjectName& name, PutId put_id) {
+  if (object == nullptr || (object->pending == nullptr && !IsReadable(state, *object))) {
+    return {ErrorCode::kObjectNotFound, "key " + Quote(name.key) + " has neither version nor write"};
+  }
   const std::string current =
       object->pending == nullptr ? "none" : "put " + std::to_string(object->pending->put_id.value);
   return {ErrorCode::kInvalidWrite, "put " + std::to_string(put_id.value) + " of key " + Quote(name.key) +
@@ -213,7 +215,7 @@ Status PutEnd(State& state, TimePoint now, int64_t wall_ms, const PutEndArgs& ar
     // A repeated End, whose first answer was lost.
     const bool ended = object != nullptr && args.put_id != kNoPut && object->put_id == args.put_id;
     if (ended && IsReadable(state, *object)) return Status::Ok();
-    return NoSuchWrite(object, args.name, args.put_id);
+    return NoSuchWrite(state, object, args.name, args.put_id);
   }
   PendingPut& put = *object->pending;
   RETURN_IF_ERROR(CheckWriter(put, args.client));
@@ -237,12 +239,13 @@ Status PutRevoke(State& state, TimePoint now, const PutRevokeArgs& args) {
   Object* object = state.table.Find(TenantOf(args.name.tenant), args.name.key);
   if (object == nullptr || object->pending == nullptr || object->pending->put_id != args.put_id) {
     if (args.settled) ReleaseDiscarded(state, args.put_id);  // preempted, and now known to be over
-    if (object != nullptr && object->put_id == args.put_id) {
+    const bool ended = object != nullptr && args.put_id != kNoPut && object->put_id == args.put_id;
+    if (ended && IsReadable(state, *object)) {
       return {ErrorCode::kObjectAlreadyExists, "key " + Quote(args.name.key) + ": put " +
                                                    std::to_string(args.put_id.value) +
                                                    " was ended and is the readable version"};
     }
-    return NoSuchWrite(object, args.name, args.put_id);
+    return NoSuchWrite(state, object, args.name, args.put_id);
   }
   RETURN_IF_ERROR(CheckWriter(*object->pending, args.client));
   ++state.counters.puts_revoked;

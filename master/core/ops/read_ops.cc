@@ -50,7 +50,9 @@ Result<Duration> RenewLease(State& state, TimePoint now, const LeaseRef& lease) 
     Touch(state, *object, now);
     return ttl;
   }
-  if (const auto* version = state.detached.Find(lease.put_id); version != nullptr && version->deadline > now) {
+  const auto* version = state.detached.Find(lease.put_id);
+  if (version != nullptr && version->deadline > now &&
+      (version->value.extents.empty() || AnyReplicaLives(state, version->value.extents))) {
     state.detached.SetDeadline(lease.put_id, std::max(version->deadline, SaturatingAdd(now, ttl)));
     return ttl;
   }

@@ -50,7 +50,7 @@ ErrorCode CoreModel::PutEnd(TimePoint now, const PutEndArgs& args) {
   if (done.base_removed) return ErrorCode::kInvalidVersion;
   if (done.size > 0 && done.replicas.empty()) return ErrorCode::kInvalidWrite;
   if (readable != readable_.end()) Drop(now, key);
-  readable_[key] = {done.id, done.size, TimePoint{}, done.replicas};
+  readable_[key] = {done.id, done.size, TimePoint{}, done.replicas, false};
   return ErrorCode::kOk;
 }
 
@@ -58,7 +58,10 @@ ErrorCode CoreModel::PutRevoke(TimePoint, const PutRevokeArgs& args) {
   const std::string& key = args.name.key;
   const auto write = writes_.find(key);
   if (write == writes_.end() || write->second.id != args.put_id) {
-    return !readable_.contains(key) && write == writes_.end() ? ErrorCode::kObjectNotFound : ErrorCode::kInvalidWrite;
+    const auto readable = readable_.find(key);
+    if (readable != readable_.end() && readable->second.id == args.put_id) return ErrorCode::kObjectAlreadyExists;
+    return readable == readable_.end() && write == writes_.end() ? ErrorCode::kObjectNotFound
+                                                                : ErrorCode::kInvalidWrite;
   }
   if (write->second.client != args.client) return ErrorCode::kIllegalClient;
   writes_.erase(write);
@@ -82,7 +85,7 @@ ErrorCode CoreModel::Renew(TimePoint now, const std::string& key, PutId id) {
     return ErrorCode::kOk;
   }
   for (auto& [name, version] : readable_) {
-    if (version.id != id || version.lease_until <= now) continue;
+    if (version.id != id || !version.renamed) continue;
     version.lease_until = now + options_.lease_ttl;
     return ErrorCode::kOk;
   }
@@ -109,11 +112,12 @@ ErrorCode CoreModel::Rename(TimePoint now, const std::string& from, const std::s
   if (writes_.contains(to)) return ErrorCode::kObjectReplicaBusy;
   if (readable_.contains(to)) Drop(now, to);
   readable_[to] = readable_.at(from);
+  readable_[to].renamed |= readable_[to].lease_until > now;
   readable_.erase(from);
   return ErrorCode::kOk;
 }
 
-std::optional<uint64_t> CoreModel::RenamePrefix(TimePoint, const std::string& from, const std::string& to,
+std::optional<uint64_t> CoreModel::RenamePrefix(TimePoint now, const std::string& from, const std::string& to,
                                                 ErrorCode& code) {
   for (const auto& [key, write] : writes_) {
     if (!StartsWith(key, from) && !StartsWith(key, to)) continue;
@@ -132,6 +136,7 @@ std::optional<uint64_t> CoreModel::RenamePrefix(TimePoint, const std::string& fr
   for (const auto& [key, version] : moved) {
     readable_.erase(from + key.substr(to.size()));
     readable_[key] = version;
+    readable_[key].renamed |= version.lease_until > now;
   }
   code = ErrorCode::kOk;
   return moved.size();
@@ -142,6 +147,7 @@ void CoreModel::Expire(TimePoint now) {
     return now - item.second.started >= options_.put_start_release_timeout;
   });
   std::erase_if(detached_, [&](const auto& item) { return item.second.lease_until <= now; });
+  for (auto& [key, version] : readable_) version.renamed &= version.lease_until > now;
 }
 
 void CoreModel::LoseSegment(TimePoint, const SegmentId& id) {
@@ -151,7 +157,9 @@ void CoreModel::LoseSegment(TimePoint, const SegmentId& id) {
   for (auto& [key, write] : writes_) lose(write.replicas);
   for (auto& [key, version] : readable_) lose(version.replicas);
   for (auto& [put_id, version] : detached_) lose(version.replicas);
-  std::erase_if(readable_, [](const auto& item) { return item.second.size > 0 && item.second.replicas.empty(); });
+  const auto lost = [](const auto& item) { return item.second.size > 0 && item.second.replicas.empty(); };
+  std::erase_if(readable_, lost);
+  std::erase_if(detached_, lost);
 }
 
 bool CoreModel::Evicted(TimePoint now, const std::string& key) {

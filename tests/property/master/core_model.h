@@ -20,6 +20,7 @@ class CoreModel {
     uint64_t size = 0;
     TimePoint lease_until{};
     std::vector<ReplicaDescriptor> replicas;
+    bool renamed = false;  // while leased, so that a reader may know it by an older name
   };
   struct Write {
     PutId id;

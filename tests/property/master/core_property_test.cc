@@ -279,7 +279,7 @@ TEST_P(CoreAgainstModel, RandomOperationsGiveTheSameAnswers) {
   world.Run();
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, CoreAgainstModel, ::testing::Range<uint64_t>(1, 11));
+INSTANTIATE_TEST_SUITE_P(Seeds, CoreAgainstModel, ::testing::Range<uint64_t>(1, 17));
 
 }  // namespace
 }  // namespace mooncake::core

@@ -72,21 +72,18 @@ TEST_F(PutStart, AYoungWriteHoldsTheKeyAndAnOldOneIsPreempted) {
   options_.put_start_discard_timeout = Seconds(3);
   options_.put_start_release_timeout = Seconds(5);
   Mount("a", 16 * kMiB);
-  Mount("b", 16 * kMiB);
-  Mount("c", 16 * kMiB);
-  const ReplicateConfig three{.replica_num = 3};
-  const auto first = Start("k", 6 * kMiB, three);
+  const auto first = Start("k", 6 * kMiB);
   Advance(Seconds(3));
-  EXPECT_EQ(Start("k", 6 * kMiB, three).code(), ErrorCode::kObjectAlreadyExists);
+  EXPECT_EQ(Start("k", 6 * kMiB).code(), ErrorCode::kObjectAlreadyExists);
   Advance(Millis(1));
-  const auto second = Start("k", 6 * kMiB, three, WriteMode::kCreate, kOther);
+  const auto second = Start("k", 6 * kMiB, {}, WriteMode::kCreate, kOther);
   ASSERT_TRUE(second.ok());
   EXPECT_EQ(End("k", first.value_or({}).put_id).code(), ErrorCode::kInvalidWrite);
   // The space of the first is held until its writer cannot write any more.
-  EXPECT_EQ(Start("other", 6 * kMiB, three).code(), ErrorCode::kNoAvailableHandle);
+  EXPECT_EQ(Start("other", 6 * kMiB).code(), ErrorCode::kNoAvailableHandle);
   Advance(Millis(1999));
   TickAll();
-  EXPECT_TRUE(Start("other", 4 * kMiB, three).ok());
+  EXPECT_TRUE(Start("other", 6 * kMiB).ok());
   EXPECT_EQ(End("k", second.value().put_id, kOther), Status::Ok());
 }
 
@@ -240,8 +237,10 @@ TEST_F(PutRevoke, UnsettledHoldsTheSpaceUntilNobodyCanWrite) {
 TEST_F(PutRevoke, OfACompleteVersionIsRefused) {
   Mount("a", kMiB);
   const PutId id = Put("k", 1);
-  EXPECT_EQ(Revoke("k", id, true).code(), ErrorCode::kInvalidWrite);
+  EXPECT_EQ(Revoke("k", id, true).code(), ErrorCode::kObjectAlreadyExists);
   EXPECT_TRUE(Exists("k"));
+  Upsert("k", 2);
+  EXPECT_EQ(Revoke("k", id, true).code(), ErrorCode::kInvalidWrite);
 }
 
 }  // namespace
