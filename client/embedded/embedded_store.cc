@@ -16,7 +16,6 @@
 #include "transfer/base/executor.h"
 #include "transfer/base/machine.h"
 #include "transfer/base/mutex.h"
-#include "transfer/transport/in_process_directory.h"
 #include "transfer/transport/transport_factory.h"
 
 namespace mooncake {

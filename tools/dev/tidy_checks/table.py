@@ -40,6 +40,8 @@ MAY_INCLUDE = {
     'master/server/': (BASE, 'transfer/coord/', 'master/api/', 'master/ha/', 'master/core/'),
     'storenode/node/': (BASE, 'transfer/coord/', 'transfer/engine/', *TRANSPORT_PORTS, 'master/api/', 'storenode/api/',
                         'storenode/storage/', 'storenode/memory/', 'storenode/core/'),
+    # The data server's adapter, for whoever puts a node together.
+    'storenode/node/tcp_data_server': (BASE, *TRANSPORT_PORTS, 'transfer/transport/tcp/', 'storenode/node/'),
     'storenode/node/storenode_main.cc': ('transfer/', 'master/api/', 'storenode/'),
     'client/': (BASE, 'transfer/coord/', 'transfer/engine/', *TRANSPORT_PORTS, TRANSPORT_FACTORY, 'master/api/',
                 'storenode/api/', 'client/core/', 'client/cache/'),
