@@ -31,6 +31,7 @@ uint64_t RandomSize(Rng& rng) {
 }  // namespace
 
 struct ClientActor::PutOp {
+  ClientId client;
   std::string key;
   uint64_t token = 0;
   PutStartReply reply;
@@ -100,6 +101,13 @@ void ClientActor::Next() {
   }
 }
 
+void ClientActor::Spring(Duration& ambush) {
+  if (ambush == Duration::zero()) return;
+  world_.Freeze(*this);
+  world_.After(ambush, [this] { world_.Resume(*this); });
+  ambush = Duration::zero();
+}
+
 void ClientActor::Metadata() {
   const std::string key = RandomKey();
   const std::string other = RandomKey();
@@ -145,11 +153,12 @@ void ClientActor::Put(const std::string& key, WriteMode mode, uint64_t size, uin
                       std::function<void(bool)> done) {
   auto op = std::make_shared<PutOp>();
   op->key = key;
+  op->client = ClientId{0xc11e, static_cast<uint64_t>(id()) << 32 | life()};
   op->token = world_.rng.Next() | 1;
   op->granted = world_.now();
   op->done = std::move(done);
   PutStartArgs args;
-  args.client = ClientId{0xc11e, static_cast<uint64_t>(id()) << 32 | life()};
+  args.client = op->client;
   args.name.key = key;
   args.size = size;
   args.mode = mode;
@@ -177,6 +186,7 @@ void ClientActor::Drive(const std::shared_ptr<PutOp>& op) {
       return FenceAll(op);
     case PutSession::Phase::kEnding: {
       PutEndArgs args;
+      args.client = op->client;
       args.name = name;
       args.put_id = session.put_id();
       return world_.Call<Status>(
@@ -188,6 +198,7 @@ void ClientActor::Drive(const std::shared_ptr<PutOp>& op) {
     }
     case PutSession::Phase::kRevoking: {
       PutRevokeArgs args;
+      args.client = op->client;
       args.name = name;
       args.put_id = session.put_id();
       args.settled = session.settled();
@@ -227,6 +238,7 @@ void ClientActor::WriteOne(const std::shared_ptr<PutOp>& op, size_t index, uint6
   const uint64_t left = extent.length - written;
   const uint64_t step = left <= 1 ? left : world_.rng.Between(1, left);
   NodeActor::WriteChunk chunk;
+  chunk.segment = extent.segment;
   chunk.epoch = extent.epoch;
   chunk.grant = WriteGrant{op->reply.put_id, op->reply.write_deadline_ms};
   chunk.offset = extent.offset + written;
@@ -243,8 +255,13 @@ void ClientActor::WriteOne(const std::shared_ptr<PutOp>& op, size_t index, uint6
       [this, op, index, written, step, left, request](std::optional<Status> reply) {
         if (!reply) return Wrote(op, index, NoAnswer());
         if (!reply->ok() || step == left) return Wrote(op, index, *reply);
-        WriteOne(op, index, written + step, request);
-      });
+        Spring(ambush_write_);
+        world_.After(*this, Duration::zero(), [this, op, index, written, step, request] {
+          WriteOne(op, index, written + step, request);
+        });
+      },
+      // The transport never lets a write land after it was acknowledged (tcp/PROTOCOL.md).
+      World::Repeats::kNever);
 }
 
 void ClientActor::Wrote(const std::shared_ptr<PutOp>& op, size_t index, const Status& status) {
@@ -348,17 +365,20 @@ void ClientActor::ReadHalves(const std::shared_ptr<GetOp>& op, NodeActor& node) 
     ReadPiece(op);
   };
   const auto read_rest = [&node, extent, piece, half] {
-    ReadReply reply =
-        node.Read(extent.epoch, piece.segment_offset + half, piece.length - half, false);
+    ReadReply reply = node.Read(extent.segment, extent.epoch, piece.segment_offset + half,
+                                piece.length - half, false);
     // The seal lies behind the padding.
     if (piece.seal && reply.status.ok()) {
-      reply.seal = node.Read(extent.epoch, extent.offset + SealOffset(extent.length), 0, true).seal;
+      reply.seal = node.Read(extent.segment, extent.epoch,
+                             extent.offset + SealOffset(extent.length), 0, true)
+                       .seal;
     }
     return reply;
   };
   const auto first = [this, op, &node, second, read_rest](const ReadReply& reply) {
     if (!reply.status.ok()) return NextReplica(op);
     op->bytes.insert(op->bytes.end(), reply.pieces.begin(), reply.pieces.end());
+    Spring(ambush_read_);
     if (op->by_mapping) {
       world_.After(*this, std::chrono::microseconds(world_.rng.Between(0, 2000)),
                    [this, op, &node, second, read_rest] {
@@ -372,7 +392,7 @@ void ClientActor::ReadHalves(const std::shared_ptr<GetOp>& op, NodeActor& node) 
                            });
   };
   const auto read_first = [&node, extent, piece, half] {
-    return node.Read(extent.epoch, piece.segment_offset, half, false);
+    return node.Read(extent.segment, extent.epoch, piece.segment_offset, half, false);
   };
   if (op->by_mapping) return first(read_first());
   world_.Call<ReadReply>(*this, node, kChunkTimeout, read_first,

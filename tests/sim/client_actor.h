@@ -29,7 +29,14 @@ class ClientActor final : public Actor {
               uint32_t keys, Canary canary, ClientCounts& counts);
 
   void OnCrash() override {}
-  void OnRestart() override { Start(); }
+  void OnRestart() override {
+    ambush_write_ = ambush_read_ = Duration::zero();
+    Start();
+  }
+
+  // Freezes at the worst moment: in the middle of its next write (or read), for so long.
+  void AmbushNextWrite(Duration length) { ambush_write_ = length; }
+  void AmbushNextRead(Duration length) { ambush_read_ = length; }
 
   // One write and one read of it, for the convergence check: `done(true)` if both worked.
   void PutThenGet(const std::string& key, std::function<void(bool)> done);
@@ -59,6 +66,7 @@ class ClientActor final : public Actor {
   void NextReplica(const std::shared_ptr<GetOp>& op);
 
   void Metadata();
+  void Spring(Duration& ambush);
 
   MasterActor& master_;
   Nodes& nodes_;
@@ -66,6 +74,8 @@ class ClientActor final : public Actor {
   const uint32_t keys_;
   const Canary canary_;
   ClientCounts& counts_;
+  Duration ambush_write_{};
+  Duration ambush_read_{};
 };
 
 }  // namespace mooncake::sim

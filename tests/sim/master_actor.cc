@@ -61,10 +61,29 @@ bool MasterActor::Knows(const SegmentDescriptor& segment) {
   return false;
 }
 
+void MasterActor::TraceStart(const std::string& key, const PutStartReply& reply) {
+  world_.Trace(*this, [&] {
+    std::string text = "starts put " + std::to_string(reply.put_id.value) + " of " + key;
+    for (const ReplicaDescriptor& replica : reply.replicas) {
+      for (const Extent& extent : replica.extents) {
+        text += " [segment " + extent.segment.ToString() + " epoch " +
+                std::to_string(extent.epoch.value) + " at " + std::to_string(extent.offset) +
+                " + " + std::to_string(extent.length) + "]";
+      }
+    }
+    return text;
+  });
+}
+
+void MasterActor::TraceDone(const std::string& what, const std::string& key, const Status& status) {
+  world_.Trace(*this, [&] { return what + " " + key + ": " + status.ToString(); });
+}
+
 Result<PutStartReply> MasterActor::PutStart(const PutStartArgs& args, uint64_t token) {
   auto reply = core_->PutStart(world_.now(), args);
   NoteLosses();
   if (reply.ok()) {
+    TraceStart(args.name.key, *reply);
     oracle_.Started(args.name.key, reply->put_id, args.size, token);
     last_started_[args.name.key] = reply->put_id;
   }
@@ -78,6 +97,7 @@ Status MasterActor::PutEnd(const PutEndArgs& args) {
   }
   const Status status =
       core_->PutEnd(world_.now(), ToMillis(world_.now().time_since_epoch()), used);
+  TraceDone("ends put " + std::to_string(used.put_id.value) + " of", args.name.key, status);
   if (status.ok()) oracle_.Committed(args.name.key, used.put_id);
   return status;
 }
@@ -85,7 +105,11 @@ Status MasterActor::PutEnd(const PutEndArgs& args) {
 Status MasterActor::PutRevoke(const PutRevokeArgs& args) {
   PutRevokeArgs used = args;
   if (canary_ == Canary::kRevokeUnsettled) used.settled = true;
-  return core_->PutRevoke(world_.now(), used);
+  const Status status = core_->PutRevoke(world_.now(), used);
+  TraceDone((used.settled ? "revokes settled put " : "revokes put ") +
+                std::to_string(used.put_id.value) + " of",
+            args.name.key, status);
+  return status;
 }
 
 Result<ReplicaList> MasterActor::Get(const std::string& key) {
@@ -100,12 +124,14 @@ Result<Duration> MasterActor::Renew(const std::string& key, PutId put_id) {
 
 Status MasterActor::Remove(const std::string& key, bool force) {
   const Status status = core_->Remove(world_.now(), Named(key), force);
+  TraceDone("removes", key, status);
   if (status.ok()) oracle_.Removed(key);
   return status;
 }
 
 Status MasterActor::Rename(const std::string& from, const std::string& to, bool no_replace) {
   const Status status = core_->Rename(world_.now(), Named(from), Named(to), no_replace);
+  TraceDone("renames " + from + " to", to, status);
   if (status.ok()) oracle_.Renamed(from, to);
   return status;
 }

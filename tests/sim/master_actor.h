@@ -42,6 +42,8 @@ class MasterActor final : public Actor {
   void Start();
   void Tick();
   void NoteLosses();
+  void TraceStart(const std::string& key, const PutStartReply& reply);
+  void TraceDone(const std::string& what, const std::string& key, const Status& status);
 
   Oracle& oracle_;
   core::CoreOptions options_;

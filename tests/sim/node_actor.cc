@@ -131,6 +131,7 @@ void NodeActor::Beat() {
       return;
     case NodeAction::kMount: {
       if (step.advance_epoch) ++epoch_.value;
+      world_.Trace(*this, [&] { return "mounts with epoch " + std::to_string(epoch_.value); });
       world_.Call<Status>(
           *this, master_, kRpcTimeout,
           [this, client = client_, descriptor = Describe()] {
@@ -154,12 +155,19 @@ void NodeActor::Beat() {
   }
 }
 
-ReadReply NodeActor::Read(AccessEpoch epoch, uint64_t offset, uint64_t length, bool seal) const {
-  ReadReply reply;
+Status NodeActor::CheckTarget(const SegmentId& segment, AccessEpoch epoch) const {
+  if (segment != segment_) return Status(ErrorCode::kSegmentNotFound, "an earlier life's segment");
   if (epoch != epoch_ && canary_ != Canary::kNoEpochCheck) {
-    reply.status = Status(ErrorCode::kInvalidVersion, "epoch");
-    return reply;
+    return Status(ErrorCode::kInvalidVersion, "epoch");
   }
+  return Status::Ok();
+}
+
+ReadReply NodeActor::Read(const SegmentId& segment, AccessEpoch epoch, uint64_t offset,
+                          uint64_t length, bool seal) const {
+  ReadReply reply;
+  reply.status = CheckTarget(segment, epoch);
+  if (!reply.status.ok()) return reply;
   if (offset + length > segment_bytes_) {
     reply.status = Status(ErrorCode::kInvalidParams, "outside of the segment");
     return reply;
@@ -169,25 +177,31 @@ ReadReply NodeActor::Read(AccessEpoch epoch, uint64_t offset, uint64_t length, b
   return reply;
 }
 
-Status NodeActor::Admit(AccessEpoch epoch, const WriteGrant& grant) const {
-  if (epoch != epoch_ && canary_ != Canary::kNoEpochCheck)
-    return Status(ErrorCode::kInvalidVersion, "epoch");
-  if (fenced_.count(grant.put_id.value) != 0) return Status(ErrorCode::kInvalidVersion, "fenced");
+Status NodeActor::Admit(const WriteChunk& chunk) const {
+  RETURN_IF_ERROR(CheckTarget(chunk.segment, chunk.epoch));
+  if (fenced_.count(chunk.grant.put_id.value) != 0) {
+    return Status(ErrorCode::kInvalidVersion, "fenced");
+  }
   if (canary_ == Canary::kNoWriteDeadline) return Status::Ok();
   const auto clock = core_->master_clock();
   if (!clock) return Status(ErrorCode::kInvalidVersion, "the master's clock is not known");
-  if (clock->master_ms + ToMillis(world_.now() - clock->at) + 1 > grant.deadline_ms) {
+  if (clock->master_ms + ToMillis(world_.now() - clock->at) + 1 > chunk.grant.deadline_ms) {
     return Status(ErrorCode::kInvalidVersion, "the grant ended");
   }
   return Status::Ok();
 }
 
 Status NodeActor::Write(const WriteChunk& chunk) {
-  RETURN_IF_ERROR(Admit(chunk.epoch, chunk.grant));
+  RETURN_IF_ERROR(Admit(chunk));
   const TimePoint admitted = admitted_.emplace(chunk.request, world_.now()).first->second;
   if (world_.now() - admitted > kMaxWrite && canary_ != Canary::kNoWriteDeadline) {
     return Status(ErrorCode::kTransferFail, "cut");
   }
+  world_.Trace(*this, [&] {
+    return "takes " + std::to_string(chunk.length) + " bytes at " + std::to_string(chunk.offset) +
+           " of put " + std::to_string(chunk.grant.put_id.value) + ", epoch " +
+           std::to_string(chunk.epoch.value);
+  });
   memory_.Write(chunk.offset, chunk.length, chunk.token, chunk.at);
   if (chunk.seal) memory_.WriteSeal(chunk.seal_offset, *chunk.seal);
   return Status::Ok();
@@ -195,6 +209,7 @@ Status NodeActor::Write(const WriteChunk& chunk) {
 
 Status NodeActor::Fence(PutId put_id) {
   fenced_.insert(put_id.value);
+  world_.Trace(*this, [&] { return "fences put " + std::to_string(put_id.value); });
   return Status::Ok();
 }
 

@@ -67,8 +67,10 @@ class NodeActor final : public Actor {
 
   // One half of a read: admission, then bytes as they are now. `by_mapping`: from another process of this host, which
   // reads the epoch word itself (so a frozen node serves too).
-  ReadReply Read(AccessEpoch epoch, uint64_t offset, uint64_t length, bool seal) const;
+  ReadReply Read(const SegmentId& segment, AccessEpoch epoch, uint64_t offset, uint64_t length,
+                 bool seal) const;
   struct WriteChunk {
+    SegmentId segment;
     AccessEpoch epoch;
     WriteGrant grant;
     uint64_t offset = 0;
@@ -85,7 +87,8 @@ class NodeActor final : public Actor {
  private:
   void Start();
   void Beat();
-  Status Admit(AccessEpoch epoch, const WriteGrant& grant) const;
+  Status CheckTarget(const SegmentId& segment, AccessEpoch epoch) const;
+  Status Admit(const WriteChunk& chunk) const;
   SegmentDescriptor Describe() const;
 
   MasterActor& master_;

@@ -18,6 +18,7 @@ struct Arguments {
   uint64_t first = 1;
   uint64_t minutes = 0;
   std::string canary = "none";
+  bool trace = false;
 };
 
 void Add(SimReport& sum, const SimReport& one) {
@@ -61,16 +62,19 @@ int Run(const Arguments& arguments, Canary canary) {
     const bool enough = arguments.minutes > 0 ? elapsed > std::chrono::minutes(arguments.minutes)
                                               : done >= arguments.seeds;
     if (enough) break;
-    const SimReport report = RunSimulation(SimOptions{seed, canary});
+    SimOptions options{seed, canary, nullptr};
+    if (arguments.trace)
+      options.tracer = [](const std::string& line) { std::cout << line << "\n"; };
+    const SimReport report = RunSimulation(options);
     Add(sum, report);
     if (report.violation) {
       Print(sum, done + 1);
       std::cout << "seed " << seed << " failed " << *report.violation
                 << "\nrepeat it with: mooncake-sim --first=" << seed
-                << " --seeds=1 --canary=" << arguments.canary << std::endl;
+                << " --seeds=1 --trace --canary=" << arguments.canary << std::endl;
       return 1;
     }
-    if (seed % 20 == 0 && RunSimulation(SimOptions{seed, canary}).digest != report.digest) {
+    if (seed % 20 == 0 && RunSimulation(options).digest != report.digest) {
       std::cout << "seed " << seed
                 << " ended differently the second time: something is not deterministic"
                 << std::endl;
@@ -95,6 +99,7 @@ int main(int argc, char** argv) {
                  "no-lease-check, short-lease, "
                  "end-without-put-id, revoke-unsettled")
       ->capture_default_str();
+  app.add_flag("--trace", arguments.trace, "print what happens, a line an event");
   CLI11_PARSE(app, argc, argv);
   const auto canary = mooncake::sim::ParseCanary(arguments.canary);
   if (!canary) {

@@ -17,11 +17,11 @@ class SimSeeds : public testing::TestWithParam<uint64_t> {};
 TEST_P(SimSeeds, KeepThePromises) {
   for (uint64_t i = 0; i < kSeedsPerShard; ++i) {
     const uint64_t seed = GetParam() * kSeedsPerShard + i + 1;
-    const SimReport report = RunSimulation(SimOptions{seed, Canary::kNone});
+    const SimReport report = RunSimulation(SimOptions{seed, Canary::kNone, nullptr});
     ASSERT_FALSE(report.violation.has_value())
         << *report.violation << "\nrepeat it with: mooncake-sim --seeds=1 --first=" << seed;
     if (i % 20 == 0) {
-      ASSERT_EQ(RunSimulation(SimOptions{seed, Canary::kNone}).digest, report.digest)
+      ASSERT_EQ(RunSimulation(SimOptions{seed, Canary::kNone, nullptr}).digest, report.digest)
           << "seed " << seed;
     }
   }
@@ -41,7 +41,7 @@ class SimCanary : public testing::TestWithParam<PlantedBug> {};
 
 TEST_P(SimCanary, IsFoundWithinTheStatedSeeds) {
   for (uint64_t seed = 1; seed <= GetParam().within; ++seed) {
-    if (RunSimulation(SimOptions{seed, GetParam().canary}).violation) return;
+    if (RunSimulation(SimOptions{seed, GetParam().canary, nullptr}).violation) return;
   }
   FAIL() << GetParam().within << " seeds did not find the planted bug";
 }
@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Simulation, CoversFaultsAndReads) {
   SimReport sum;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
-    const SimReport report = RunSimulation(SimOptions{seed, Canary::kNone});
+    const SimReport report = RunSimulation(SimOptions{seed, Canary::kNone, nullptr});
     sum.reads_checked += report.reads_checked;
     sum.crashed += report.crashed;
     sum.frozen += report.frozen;

@@ -24,10 +24,11 @@ class Simulation {
         world_(options.seed),
         oracle_(world_),
         master_(world_, 1, oracle_, Options(), options.canary) {
+    world_.tracer = options.tracer;
     ChooseFaults();
     const uint64_t node_count = world_.rng.Between(1, 4);
     for (uint64_t i = 0; i < node_count; ++i) {
-      const uint64_t bytes = world_.rng.Between(200, 3000) * 1024;
+      const uint64_t bytes = world_.rng.Between(100, 1500) * 1024;
       nodes_.push_back(std::make_unique<NodeActor>(world_, static_cast<int>(100 + i),
                                                    "node" + std::to_string(i), master_, bytes,
                                                    options.canary));
@@ -87,7 +88,7 @@ class Simulation {
     world_.net.max_delay_us = rng.Between(50, 5000);
     if (rng.Chance(1, 2)) {
       world_.net.slow_permille = static_cast<uint32_t>(rng.Between(1, 50));
-      world_.net.slow_us = rng.Between(10'000, 4'000'000);
+      world_.net.slow_us = rng.Between(10'000, 12'000'000);
     }
   }
 
@@ -102,11 +103,28 @@ class Simulation {
     });
   }
 
+  // Mostly short; sometimes past every time-out there is.
+  int64_t FreezeMs() {
+    static constexpr std::array<uint64_t, 5> kLongest = {2'000, 8'000, 15'000, 30'000, 150'000};
+    return static_cast<int64_t>(world_.rng.Between(1, kLongest[world_.rng.Below(kLongest.size())]));
+  }
+
+  void FreezeClient() {
+    ClientActor& client = *clients_[world_.rng.Below(clients_.size())];
+    switch (world_.rng.Below(4)) {
+      case 0:
+        return FreezeFor(client);
+      case 1:
+      case 2:
+        return client.AmbushNextWrite(Millis(FreezeMs()));
+      default:
+        return client.AmbushNextRead(Millis(FreezeMs()));
+    }
+  }
+
   void FreezeFor(Actor& actor) {
     world_.Freeze(actor);
-    // Mostly short; sometimes past every time-out there is.
-    const bool long_one = world_.rng.Chance(1, 5);
-    const auto ms = static_cast<int64_t>(world_.rng.Between(1, long_one ? 150'000 : 8'000));
+    const auto ms = FreezeMs();
     world_.After(Millis(ms), [this, &actor] { world_.Resume(actor); });
   }
 
@@ -135,7 +153,7 @@ class Simulation {
       } else if (chosen(mix_.client_crash)) {
         CrashFor(AnyClient());
       } else if (chosen(mix_.client_freeze)) {
-        FreezeFor(AnyClient());
+        FreezeClient();
       } else if (chosen(mix_.master_crash)) {
         CrashFor(master_);
       } else if (chosen(mix_.master_freeze)) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -12,6 +13,7 @@ namespace mooncake::sim {
 struct SimOptions {
   uint64_t seed = 1;
   Canary canary = Canary::kNone;
+  std::function<void(const std::string&)> tracer;  // optional
 };
 
 struct SimReport {

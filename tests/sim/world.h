@@ -47,7 +47,8 @@ class Actor {
   uint64_t life_ = 1;
   bool up_ = true;
   bool frozen_ = false;
-  std::vector<std::function<void()>> backlog_;  // what came due while frozen
+  std::vector<std::function<void()>> timers_;    // what came due while frozen
+  std::vector<std::function<void()>> messages_;  // what arrived while frozen
 };
 
 // How unkind the network is, in thousandths and microseconds.
@@ -74,13 +75,15 @@ class World {
   void After(Duration delay, std::function<void()> event);
 
   // Delivers (perhaps never, perhaps twice) to whatever life `to` has then.
-  void Send(Actor& from, Actor& to, std::function<void()> deliver);
+  enum class Repeats : uint8_t { kAllowed, kNever };
+  void Send(Actor& from, Actor& to, std::function<void()> deliver,
+            Repeats repeats = Repeats::kAllowed);
 
   // A call and its answer. `serve` runs at `to`, maybe twice; `done` runs at `from` exactly once unless `from` dies: with the
   // answer, or with nothing after `timeout`.
   template <typename Reply>
   void Call(Actor& from, Actor& to, Duration timeout, std::function<Reply()> serve,
-            std::function<void(std::optional<Reply>)> done) {
+            std::function<void(std::optional<Reply>)> done, Repeats repeats = Repeats::kAllowed) {
     auto pending = std::make_shared<std::function<void(std::optional<Reply>)>>(std::move(done));
     const auto finish = [pending](std::optional<Reply> reply) {
       if (!*pending) return;
@@ -88,10 +91,15 @@ class World {
       *pending = nullptr;
       callback(std::move(reply));
     };
-    Send(from, to, [this, &from, &to, serve = std::move(serve), finish] {
-      auto reply = std::make_shared<Reply>(serve());
-      Send(to, from, [reply, finish] { finish(*reply); });
-    });
+    Send(
+        from, to,
+        [this, &from, &to, life = from.life(), serve = std::move(serve), finish] {
+          auto reply = std::make_shared<Reply>(serve());
+          Send(to, from, [&from, life, reply, finish] {
+            if (from.life() == life) finish(*reply);  // else it asked in an earlier life
+          });
+        },
+        repeats);
     After(from, timeout, [finish] { finish(std::nullopt); });
   }
 
@@ -114,6 +122,15 @@ class World {
         (digest_ ^ what) * 0x100000001b3 + static_cast<uint64_t>(now_.time_since_epoch().count());
   }
   uint64_t digest() const { return digest_; }
+
+  // A line for whoever repeats a failing seed; `what` is asked for only then.
+  std::function<void(const std::string&)> tracer;
+  template <typename F>
+  void Trace(const Actor& actor, F&& what) const {
+    if (!tracer) return;
+    tracer(std::to_string(now_.time_since_epoch().count() / 1000) + " " + actor.name() + " " +
+           what());
+  }
 
   uint64_t dropped = 0, repeated = 0, frozen = 0, crashed = 0, cut = 0;
 
