@@ -71,6 +71,7 @@ void SweepDeadSegments(State& state, TimePoint now, uint32_t& budget) {
       if (budget > 0) --budget;
       DropDeadReplicas(state, owner, now);
     }
+    segment.allocator->DropNodesBelow(segment.sweep_next);
     if (segment.sweep_next < segment.allocator->HandleCount()) return;
     state.pool.FinishSweep(slot);
   }
@@ -88,9 +89,9 @@ TickResult Tick(State& state, TimePoint now, uint32_t budget) {
   SweepDeadSegments(state, now, left);
   const bool evict_more = left > 0 && EvictAboveWatermarks(state, now, left);
   result.more = left == 0 || evict_more || !state.pool.unswept().empty();
-  result.next = std::min({state.clients.NextDeadline(), state.writes.NextDeadline(), state.discarded.NextDeadline(),
-                          state.detached.NextDeadline(), state.soft_pins.NextDeadline(),
-                          state.renamed.NextDeadline()});
+  result.next = std::min({state.clients.NextDeadline(), state.writes.NextDeadline(),
+                          state.discarded.NextDeadline(), state.detached.NextDeadline(),
+                          state.soft_pins.NextDeadline(), state.renamed.NextDeadline()});
   return result;
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "re2/re2.h"
+#include <re2/re2.h>
 
 namespace mooncake::core {
 namespace {
@@ -17,7 +17,8 @@ constexpr size_t kMaxDelimiterBytes = 16;
 Status Invalid(std::string message) { return {ErrorCode::kInvalidParams, std::move(message)}; }
 
 std::string AtMost(std::string_view what, uint64_t got, uint64_t limit) {
-  return std::string(what) + " is " + std::to_string(got) + ", at most " + std::to_string(limit) + " is allowed";
+  return std::string(what) + " is " + std::to_string(got) + ", at most " + std::to_string(limit) +
+         " is allowed";
 }
 
 }  // namespace
@@ -43,7 +44,8 @@ std::string Quote(std::string_view key) {
 }
 
 Status CheckTenant(const std::string& tenant) {
-  if (tenant.size() > kMaxTenantBytes) return Invalid(AtMost("the tenant's length", tenant.size(), kMaxTenantBytes));
+  if (tenant.size() > kMaxTenantBytes)
+    return Invalid(AtMost("the tenant's length", tenant.size(), kMaxTenantBytes));
   return Status::Ok();
 }
 
@@ -57,21 +59,25 @@ Status CheckName(const ObjectName& name) {
 
 static Status CheckConfig(const ReplicateConfig& config, Duration max_soft_pin_ttl) {
   if (config.replica_num == 0) return Invalid("replica_num is 0, at least 1 is needed");
-  if (config.replica_num > kMaxReplicas) return Invalid(AtMost("replica_num", config.replica_num, kMaxReplicas));
+  if (config.replica_num > kMaxReplicas)
+    return Invalid(AtMost("replica_num", config.replica_num, kMaxReplicas));
   if (config.group.size() > kMaxKeyBytes) {
     return Invalid(AtMost("the length of the group's name", config.group.size(), kMaxKeyBytes));
   }
   const size_t named = std::max(config.preferred_segments.size(), config.excluded_segments.size());
-  if (named > kMaxNamedSegments) return Invalid(AtMost("the number of named segments", named, kMaxNamedSegments));
+  if (named > kMaxNamedSegments)
+    return Invalid(AtMost("the number of named segments", named, kMaxNamedSegments));
   switch (config.soft_pin) {
     case SoftPinAction::kPreserve:
     case SoftPinAction::kDisable:
-      if (config.soft_pin_ttl.has_value()) return Invalid("soft_pin_ttl is given, but soft_pin is not kEnable");
+      if (config.soft_pin_ttl.has_value())
+        return Invalid("soft_pin_ttl is given, but soft_pin is not kEnable");
       return Status::Ok();
     case SoftPinAction::kEnable:
       break;
     default:
-      return Invalid("soft_pin is " + std::to_string(static_cast<int>(config.soft_pin)) + ", which is no action");
+      return Invalid("soft_pin is " + std::to_string(static_cast<int>(config.soft_pin)) +
+                     ", which is no action");
   }
   const Duration ttl = config.soft_pin_ttl.value_or(Duration::zero());
   if (ttl < Duration::zero()) return Invalid("soft_pin_ttl is negative");
@@ -85,7 +91,8 @@ static Status CheckConfig(const ReplicateConfig& config, Duration max_soft_pin_t
 Status CheckPutStart(const PutStartArgs& args, Duration max_soft_pin_ttl) {
   RETURN_IF_ERROR(CheckName(args.name));
   if (args.client.IsNil()) return Invalid("the client's id is nil");
-  if (args.size > kMaxObjectBytes) return Invalid(AtMost("the object's size", args.size, kMaxObjectBytes));
+  if (args.size > kMaxObjectBytes)
+    return Invalid(AtMost("the object's size", args.size, kMaxObjectBytes));
   if (args.mode != WriteMode::kCreate && args.mode != WriteMode::kReplace) {
     return Invalid("mode is " + std::to_string(static_cast<int>(args.mode)) + ", which is none");
   }
@@ -97,14 +104,16 @@ Status CheckPutStart(const PutStartArgs& args, Duration max_soft_pin_ttl) {
 
 Status CheckAttributes(const ObjectAttributes& attributes) {
   if (attributes.kind > ObjectKind::kSymlink) {
-    return Invalid("kind is " + std::to_string(static_cast<int>(attributes.kind)) + ", which is none");
+    return Invalid("kind is " + std::to_string(static_cast<int>(attributes.kind)) +
+                   ", which is none");
   }
   return Status::Ok();
 }
 
 Status CheckList(const ListArgs& args) {
   RETURN_IF_ERROR(CheckTenant(args.tenant));
-  if (args.prefix.size() > kMaxKeyBytes) return Invalid(AtMost("the prefix's length", args.prefix.size(), kMaxKeyBytes));
+  if (args.prefix.size() > kMaxKeyBytes)
+    return Invalid(AtMost("the prefix's length", args.prefix.size(), kMaxKeyBytes));
   if (args.start_after.size() > kMaxKeyBytes) {
     return Invalid(AtMost("the length of start_after", args.start_after.size(), kMaxKeyBytes));
   }
@@ -120,20 +129,22 @@ Status CheckSegment(const ClientId& client, const SegmentDescriptor& segment) {
   if (client.IsNil()) return Invalid("the client's id is nil");
   if (segment.id.IsNil()) return Invalid("the segment's id is nil");
   if (segment.owner != client) {
-    return Invalid("segment " + segment.id.ToString() + " names the owner " + segment.owner.ToString() + ", but " +
-                   client.ToString() + " mounts it");
+    return Invalid("segment " + segment.id.ToString() + " names the owner " +
+                   segment.owner.ToString() + ", but " + client.ToString() + " mounts it");
   }
   if (segment.name.empty()) return Invalid("segment " + segment.id.ToString() + " has no name");
-  const size_t longest = std::max({segment.name.size(), segment.host_id.size(), segment.protocol.size(),
-                                   segment.endpoint.size(), segment.local_socket.size()});
+  const size_t longest =
+      std::max({segment.name.size(), segment.host_id.size(), segment.protocol.size(),
+                segment.endpoint.size(), segment.local_socket.size()});
   if (longest > kMaxSegmentNameBytes) {
     return Invalid(AtMost("the length of a text of the segment", longest, kMaxSegmentNameBytes));
   }
   if (segment.size < kMinSegmentBytes) {
-    return Invalid("segment " + Quote(segment.name) + " has " + std::to_string(segment.size) + " bytes, at least " +
-                   std::to_string(kMinSegmentBytes) + " are needed");
+    return Invalid("segment " + Quote(segment.name) + " has " + std::to_string(segment.size) +
+                   " bytes, at least " + std::to_string(kMinSegmentBytes) + " are needed");
   }
-  if (segment.size > kMaxSegmentBytes) return Invalid(AtMost("the segment's size", segment.size, kMaxSegmentBytes));
+  if (segment.size > kMaxSegmentBytes)
+    return Invalid(AtMost("the segment's size", segment.size, kMaxSegmentBytes));
   return Status::Ok();
 }
 
@@ -149,10 +160,12 @@ Result<Pattern> Compile(const std::string& pattern) {
   options.set_dot_nl(true);
   options.set_never_capture(true);
   auto compiled = std::make_shared<const RE2>(pattern, options);
-  if (!compiled->ok()) return Invalid("the pattern " + Quote(pattern) + " is no RE2: " + compiled->error());
+  if (!compiled->ok())
+    return Invalid("the pattern " + Quote(pattern) + " is no RE2: " + compiled->error());
   if (compiled->ProgramSize() > kMaxPatternInstructions) {
-    return Invalid("the pattern " + Quote(pattern) + " needs " + std::to_string(compiled->ProgramSize()) +
-                   " instructions, at most " + std::to_string(kMaxPatternInstructions) + " are allowed");
+    return Invalid("the pattern " + Quote(pattern) + " needs " +
+                   std::to_string(compiled->ProgramSize()) + " instructions, at most " +
+                   std::to_string(kMaxPatternInstructions) + " are allowed");
   }
   return Pattern(std::move(compiled));
 }

@@ -24,7 +24,8 @@ MetadataCore::~MetadataCore() = default;
 
 const CoreOptions& MetadataCore::options() const { return state_->options; }
 
-Result<PingReply> MetadataCore::Ping(TimePoint now, const ClientId& client, const std::string& address) {
+Result<PingReply> MetadataCore::Ping(TimePoint now, const ClientId& client,
+                                     const std::string& address) {
   return core::Ping(*state_, now, client, address);
 }
 
@@ -52,7 +53,8 @@ Result<ObjectStat> MetadataCore::Stat(TimePoint now, const ObjectName& name) con
 Status MetadataCore::Remove(TimePoint now, const ObjectName& name, bool force) {
   return core::Remove(*state_, now, name, force);
 }
-Status MetadataCore::Rename(TimePoint now, const ObjectName& from, const ObjectName& to, bool no_replace) {
+Status MetadataCore::Rename(TimePoint now, const ObjectName& from, const ObjectName& to,
+                            bool no_replace) {
   return core::Rename(*state_, now, from, to, no_replace);
 }
 Status MetadataCore::SetAttributes(TimePoint now, const ObjectName& name, PutId version,
@@ -63,8 +65,9 @@ Status MetadataCore::SetAttributes(TimePoint now, const ObjectName& name, PutId 
 Result<RemoveByRegexWalk> MetadataCore::StartRemoveByRegex(const RemoveByRegexArgs& args) const {
   RETURN_IF_ERROR(CheckTenant(args.tenant));
   if (args.sample_limit > kMaxListLimit) {
-    return {ErrorCode::kInvalidParams, "sample_limit is " + std::to_string(args.sample_limit) + ", at most " +
-                                           std::to_string(kMaxListLimit) + " is allowed"};
+    return {ErrorCode::kInvalidParams, "sample_limit is " + std::to_string(args.sample_limit) +
+                                           ", at most " + std::to_string(kMaxListLimit) +
+                                           " is allowed"};
   }
   RemoveByRegexWalk walk;
   ASSIGN_OR_RETURN(walk.pattern, Compile(args.pattern));
@@ -76,7 +79,8 @@ bool MetadataCore::Step(TimePoint now, RemoveByRegexWalk& walk, uint32_t max_key
   StepWalk(*state_, now, walk, max_keys);
   return walk.position.done;
 }
-Result<RemoveByRegexReply> MetadataCore::RemoveByRegex(TimePoint now, const RemoveByRegexArgs& args) {
+Result<RemoveByRegexReply> MetadataCore::RemoveByRegex(TimePoint now,
+                                                       const RemoveByRegexArgs& args) {
   ASSIGN_OR_RETURN(RemoveByRegexWalk walk, StartRemoveByRegex(args));
   while (!Step(now, walk, kAllAtOnce)) {
   }
@@ -107,8 +111,8 @@ Result<ReplicaListByRegexWalk> MetadataCore::StartGetReplicaListByRegex(const st
                                                                         uint32_t limit) const {
   RETURN_IF_ERROR(CheckTenant(tenant));
   if (limit == 0 || limit > kMaxListLimit) {
-    return {ErrorCode::kInvalidParams,
-            "limit is " + std::to_string(limit) + ", it must be 1 to " + std::to_string(kMaxListLimit)};
+    return {ErrorCode::kInvalidParams, "limit is " + std::to_string(limit) + ", it must be 1 to " +
+                                           std::to_string(kMaxListLimit)};
   }
   ReplicaListByRegexWalk walk;
   ASSIGN_OR_RETURN(walk.pattern, Compile(pattern));
@@ -121,7 +125,9 @@ bool MetadataCore::Step(TimePoint now, ReplicaListByRegexWalk& walk, uint32_t ma
   return walk.position.done;
 }
 
-Result<ListWalk> MetadataCore::StartListObjects(const ListArgs& args) const { return core::StartListObjects(args); }
+Result<ListWalk> MetadataCore::StartListObjects(const ListArgs& args) const {
+  return core::StartListObjects(args);
+}
 bool MetadataCore::Step(TimePoint now, ListWalk& walk, uint32_t max_keys) {
   StepWalk(*state_, now, walk, max_keys);
   return walk.done;
@@ -140,14 +146,16 @@ Result<RenamePrefixWalk> MetadataCore::StartRenamePrefix(TimePoint now, const st
 }
 bool MetadataCore::Step(TimePoint, RenamePrefixWalk& walk, uint32_t) { return walk.done; }
 Result<uint64_t> MetadataCore::RenamePrefix(TimePoint now, const std::string& tenant,
-                                            const std::string& from_prefix, const std::string& to_prefix) {
+                                            const std::string& from_prefix,
+                                            const std::string& to_prefix) {
   ASSIGN_OR_RETURN(RenamePrefixWalk walk, StartRenamePrefix(now, tenant, from_prefix, to_prefix));
   while (!Step(now, walk, kAllAtOnce)) {
   }
   return walk.moved;
 }
 
-Status MetadataCore::MountSegment(TimePoint now, const ClientId& client, const SegmentDescriptor& segment) {
+Status MetadataCore::MountSegment(TimePoint now, const ClientId& client,
+                                  const SegmentDescriptor& segment) {
   return core::MountSegment(*state_, now, client, segment);
 }
 Status MetadataCore::ReMountSegments(TimePoint now, const ClientId& client,
@@ -160,13 +168,18 @@ Status MetadataCore::UnmountSegment(TimePoint, const ClientId& client, const Seg
 std::vector<SegmentInfo> MetadataCore::GetSegments(std::span<const SegmentId> ids) const {
   return core::GetSegments(*state_, ids);
 }
-std::vector<ClientInfo> MetadataCore::GetClients(TimePoint now) const { return core::GetClients(*state_, now); }
-std::vector<std::string> MetadataCore::SegmentNames(std::span<const ReplicaDescriptor> replicas) const {
+std::vector<ClientInfo> MetadataCore::GetClients(TimePoint now) const {
+  return core::GetClients(*state_, now);
+}
+std::vector<std::string> MetadataCore::SegmentNames(
+    std::span<const ReplicaDescriptor> replicas) const {
   return core::SegmentNames(*state_, replicas);
 }
 ClusterStatus MetadataCore::GetStatus() const { return core::GetStatus(*state_); }
 
-TickResult MetadataCore::Tick(TimePoint now, uint32_t budget) { return core::Tick(*state_, now, budget); }
+TickResult MetadataCore::Tick(TimePoint now, uint32_t budget) {
+  return core::Tick(*state_, now, budget);
+}
 uint64_t MetadataCore::Evict(TimePoint now, uint64_t bytes, uint32_t limit) {
   return core::Evict(*state_, {bytes, limit, kNoSlot}, now).bytes;
 }

@@ -24,8 +24,8 @@ namespace mooncake::core {
 struct State;
 
 struct TickResult {
-  bool more = false;         // the budget ran out: call again soon, after letting others in
-  TimePoint next = kNever;   // otherwise: nothing will be due before this time
+  bool more = false;        // the budget ran out: call again soon, after letting others in
+  TimePoint next = kNever;  // otherwise: nothing will be due before this time
 };
 
 class MetadataCore {
@@ -54,7 +54,8 @@ class MetadataCore {
   Result<ObjectStat> Stat(TimePoint now, const ObjectName& name) const;
   Status Remove(TimePoint now, const ObjectName& name, bool force);
   Status Rename(TimePoint now, const ObjectName& from, const ObjectName& to, bool no_replace);
-  Status SetAttributes(TimePoint now, const ObjectName& name, PutId version, const ObjectAttributes& attributes);
+  Status SetAttributes(TimePoint now, const ObjectName& name, PutId version,
+                       const ObjectAttributes& attributes);
 
   // --- many keys, in steps: Start, then Step until it returns true (done) ---
   // Each step visits about `max_keys` keys. The forms without steps do all of it at once.
@@ -66,7 +67,8 @@ class MetadataCore {
   bool Step(TimePoint now, RemoveAllWalk& walk, uint32_t max_keys);
   Result<uint64_t> RemoveAll(TimePoint now, const std::string& tenant, bool force);
 
-  Result<ReplicaListByRegexWalk> StartGetReplicaListByRegex(const std::string& tenant, const std::string& pattern,
+  Result<ReplicaListByRegexWalk> StartGetReplicaListByRegex(const std::string& tenant,
+                                                            const std::string& pattern,
                                                             uint32_t limit) const;
   bool Step(TimePoint now, ReplicaListByRegexWalk& walk, uint32_t max_keys);
 
@@ -77,14 +79,16 @@ class MetadataCore {
   // The checks and the change of names happen in Start; steps only tidy up. A walk that is abandoned is
   // finished by Tick.
   Result<RenamePrefixWalk> StartRenamePrefix(TimePoint now, const std::string& tenant,
-                                             const std::string& from_prefix, const std::string& to_prefix);
+                                             const std::string& from_prefix,
+                                             const std::string& to_prefix);
   bool Step(TimePoint now, RenamePrefixWalk& walk, uint32_t max_keys);
-  Result<uint64_t> RenamePrefix(TimePoint now, const std::string& tenant, const std::string& from_prefix,
-                                const std::string& to_prefix);
+  Result<uint64_t> RenamePrefix(TimePoint now, const std::string& tenant,
+                                const std::string& from_prefix, const std::string& to_prefix);
 
   // --- segments and clients ---
   Status MountSegment(TimePoint now, const ClientId& client, const SegmentDescriptor& segment);
-  Status ReMountSegments(TimePoint now, const ClientId& client, std::span<const SegmentDescriptor> segments);
+  Status ReMountSegments(TimePoint now, const ClientId& client,
+                         std::span<const SegmentDescriptor> segments);
   Status UnmountSegment(TimePoint now, const ClientId& client, const SegmentId& id);
   // Sorted by name. Empty `ids`: all.
   std::vector<SegmentInfo> GetSegments(std::span<const SegmentId> ids) const;

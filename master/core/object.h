@@ -10,8 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/container/btree_set.h"
-#include "absl/container/inlined_vector.h"
+#include <absl/container/btree_set.h>
+#include <absl/container/inlined_vector.h>
+
 #include "master/api/types.h"
 
 namespace mooncake::core {
@@ -26,8 +27,8 @@ struct ExtentRef {
   uint32_t slot = kNoSlot;
   uint32_t block = 0;
   uint64_t offset = 0;
-  uint64_t length : 56 = 0;   // bytes of data
-  uint64_t replica : 8 = 0;   // extents of one replica stand together, in order
+  uint64_t length : 56 = 0;  // bytes of data
+  uint64_t replica : 8 = 0;  // extents of one replica stand together, in order
 };
 static_assert(sizeof(ExtentRef) == 24);
 using ExtentList = absl::InlinedVector<ExtentRef, 1>;
@@ -40,7 +41,7 @@ struct PendingPut {
   uint64_t size = 0;
   TimePoint started;
   ExtentList extents;
-  ReplicateConfig config;     // its lists of segments are cleared: they have done their work
+  ReplicateConfig config;  // its lists of segments are cleared: they have done their work
   PutId expected;
   bool base_removed = false;  // the version that `expected` names was removed meanwhile
 };
@@ -62,7 +63,7 @@ struct ObjectExtra {
   std::vector<ExtentRef> extents;  // all of them, when there are more than one
   std::optional<ObjectAttributes> attributes;
   Group* group = nullptr;
-  TimePoint soft_pin_until{};      // zero = none
+  TimePoint soft_pin_until{};  // zero = none
 };
 
 // Which of a segment's queues an object waits in; eviction/eviction_queue.h.
@@ -80,16 +81,18 @@ struct Object {
     return *extra;
   }
   Group* group() const { return extra == nullptr ? nullptr : extra->group; }
-  TimePoint soft_pin_until() const { return extra == nullptr ? TimePoint{} : extra->soft_pin_until; }
+  TimePoint soft_pin_until() const {
+    return extra == nullptr ? TimePoint{} : extra->soft_pin_until;
+  }
 
   Tenant* tenant = nullptr;
   uint32_t hash = 0;
   uint16_t key_size = 0;
   uint8_t replicas_wanted = 1;
   Queue queue : 3 = Queue::kNone;
-  bool leased : 1 = false;           // the last touch granted a lease: it ends at touched + lease_ttl
+  bool leased : 1 = false;  // the last touch granted a lease: it ends at touched + lease_ttl
   bool hard_pin : 1 = false;
-  bool renamed : 1 = false;          // State::renamed knows this version: it was renamed while leased
+  bool renamed : 1 = false;  // State::renamed knows this version: it was renamed while leased
   bool under_replicated : 1 = false;
 
   // The readable version; put_id is kNoPut when there is none.
@@ -97,10 +100,10 @@ struct Object {
   uint64_t size = 0;
   TimePoint touched{};
   int64_t created_ms = 0;
-  Object* colder = nullptr;          // neighbours in `queue`
+  Object* colder = nullptr;  // neighbours in `queue`
   Object* warmer = nullptr;
-  uint32_t home = kNoSlot;           // slot of the first extent, whose queues hold the object
-  uint32_t block = 0;                // with home and offset: the only extent, unless extra->extents has them
+  uint32_t home = kNoSlot;  // slot of the first extent, whose queues hold the object
+  uint32_t block = 0;       // with home and offset: the only extent, unless extra->extents has them
   uint64_t offset = 0;
 
   std::unique_ptr<PendingPut> pending;
@@ -109,7 +112,9 @@ struct Object {
 };
 static_assert(sizeof(Object) == 96, "see README.md, Memory, before you let it grow");
 
-inline bool ObjectOrder::operator()(const Object* a, const Object* b) const { return a->key() < b->key(); }
+inline bool ObjectOrder::operator()(const Object* a, const Object* b) const {
+  return a->key() < b->key();
+}
 
 // All extents of the readable version. `scratch` backs the answer when there is just one.
 inline std::span<const ExtentRef> Object::extents(ExtentRef& scratch) const {

@@ -1,6 +1,7 @@
 #include "master/core/object_table.h"
 
-#include "absl/hash/hash.h"
+#include <absl/hash/hash.h>
+
 #include "transfer/base/check.h"
 
 namespace mooncake::core {

@@ -8,9 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
-#include "absl/container/flat_hash_set.h"
+#include <absl/container/btree_map.h>
+#include <absl/container/btree_set.h>
+#include <absl/container/flat_hash_set.h>
+
 #include "master/core/object.h"
 
 namespace mooncake::core {
@@ -26,9 +27,9 @@ using KeyIndex = absl::btree_set<Object*, KeyOrder>;
 // Exists while it has an object.
 struct Tenant {
   std::string name;
-  uint64_t objects = 0;      // in the table, readable or not
-  KeyIndex readable;         // objects with a version
-  KeyIndex writing;          // objects with a write in progress
+  uint64_t objects = 0;  // in the table, readable or not
+  KeyIndex readable;     // objects with a version
+  KeyIndex writing;      // objects with a write in progress
   absl::btree_map<std::string, std::unique_ptr<Group>, std::less<>> groups;
 };
 using TenantMap = absl::btree_map<std::string, std::unique_ptr<Tenant>, std::less<>>;

@@ -12,30 +12,33 @@ struct Name {
   AllocationStrategy strategy;
   std::string_view name;
 };
-constexpr std::array<Name, 5> kNames = {{{AllocationStrategy::kRandom, "random"},
-                                         {AllocationStrategy::kFreeRatioFirst, "free_ratio_first"},
-                                         {AllocationStrategy::kSsdFreeRatioFirst, "ssd_free_ratio_first"},
-                                         {AllocationStrategy::kLocalFirst, "local_first"},
-                                         {AllocationStrategy::kCxl, "cxl"}}};
+constexpr std::array<Name, 5> kNames = {
+    {{AllocationStrategy::kRandom, "random"},
+     {AllocationStrategy::kFreeRatioFirst, "free_ratio_first"},
+     {AllocationStrategy::kSsdFreeRatioFirst, "ssd_free_ratio_first"},
+     {AllocationStrategy::kLocalFirst, "local_first"},
+     {AllocationStrategy::kCxl, "cxl"}}};
 
 Status Positive(std::string_view name, Duration value) {
   if (value > Duration::zero()) return Status::Ok();
-  return {ErrorCode::kInvalidParams,
-          std::string(name) + " is " + std::to_string(ToMillis(value)) + " ms, it must be more than 0"};
+  return {ErrorCode::kInvalidParams, std::string(name) + " is " + std::to_string(ToMillis(value)) +
+                                         " ms, it must be more than 0"};
 }
 
 // `smaller` must be below `larger`, or equal when `or_equal`.
-Status Ordered(std::string_view smaller_name, Duration smaller, std::string_view larger_name, Duration larger,
-               bool or_equal) {
+Status Ordered(std::string_view smaller_name, Duration smaller, std::string_view larger_name,
+               Duration larger, bool or_equal) {
   if (smaller < larger || (or_equal && smaller == larger)) return Status::Ok();
-  return {ErrorCode::kInvalidParams, std::string(smaller_name) + " (" + std::to_string(ToMillis(smaller)) +
-                                         " ms) must be " + (or_equal ? "at most " : "less than ") +
-                                         std::string(larger_name) + " (" + std::to_string(ToMillis(larger)) + " ms)"};
+  return {ErrorCode::kInvalidParams,
+          std::string(smaller_name) + " (" + std::to_string(ToMillis(smaller)) + " ms) must be " +
+              (or_equal ? "at most " : "less than ") + std::string(larger_name) + " (" +
+              std::to_string(ToMillis(larger)) + " ms)"};
 }
 
 Status Ratio(std::string_view name, double value) {
   if (value >= 0.0 && value <= 1.0) return Status::Ok();
-  return {ErrorCode::kInvalidParams, std::string(name) + " is " + std::to_string(value) + ", it must be 0 to 1"};
+  return {ErrorCode::kInvalidParams,
+          std::string(name) + " is " + std::to_string(value) + ", it must be 0 to 1"};
 }
 
 }  // namespace
@@ -59,16 +62,17 @@ Status CoreOptions::Validate() const {
   RETURN_IF_ERROR(Positive("client_ttl", client_ttl));
   RETURN_IF_ERROR(Positive("put_start_discard_timeout", put_start_discard_timeout));
   RETURN_IF_ERROR(Positive("max_kv_soft_pin_ttl", soft_pin_max_ttl));
-  RETURN_IF_ERROR(
-      Ordered("default_kv_soft_pin_ttl", soft_pin_ttl, "max_kv_soft_pin_ttl", soft_pin_max_ttl, true));
-  RETURN_IF_ERROR(Ordered("put_start_discard_timeout", put_start_discard_timeout, "put_start_release_timeout",
-                          put_start_release_timeout, false));
+  RETURN_IF_ERROR(Ordered("default_kv_soft_pin_ttl", soft_pin_ttl, "max_kv_soft_pin_ttl",
+                          soft_pin_max_ttl, true));
+  RETURN_IF_ERROR(Ordered("put_start_discard_timeout", put_start_discard_timeout,
+                          "put_start_release_timeout", put_start_release_timeout, false));
   if (soft_pin_ttl < Duration::zero()) return Positive("default_kv_soft_pin_ttl", soft_pin_ttl);
   RETURN_IF_ERROR(Ratio("eviction_ratio", eviction_ratio));
   RETURN_IF_ERROR(Ratio("eviction_high_watermark_ratio", eviction_high_watermark));
   RETURN_IF_ERROR(Ratio("segment_high_watermark_ratio", segment_high_watermark));
   if (table_parts == 0 || table_parts > (1u << 20)) {
-    return {ErrorCode::kInvalidParams, "table_parts is " + std::to_string(table_parts) + ", it must be 1 to 1048576"};
+    return {ErrorCode::kInvalidParams,
+            "table_parts is " + std::to_string(table_parts) + ", it must be 1 to 1048576"};
   }
   if (min_slice_bytes < kExtentAlignment) {
     return {ErrorCode::kInvalidParams,

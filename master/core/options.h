@@ -12,7 +12,13 @@
 namespace mooncake::core {
 
 // Names for the flag `allocation_strategy`; see placement/placement_policy.h for what each does.
-enum class AllocationStrategy : uint8_t { kRandom, kFreeRatioFirst, kSsdFreeRatioFirst, kLocalFirst, kCxl };
+enum class AllocationStrategy : uint8_t {
+  kRandom,
+  kFreeRatioFirst,
+  kSsdFreeRatioFirst,
+  kLocalFirst,
+  kCxl
+};
 
 // "random", "free_ratio_first", "ssd_free_ratio_first", "local_first", "cxl"; nullopt for anything else.
 std::optional<AllocationStrategy> ParseAllocationStrategy(std::string_view name);

@@ -33,17 +33,18 @@ uint32_t SegmentPool::Mount(const SegmentDescriptor& descriptor) {
 // A segment that names no host counts as a host of its own.
 uint32_t SegmentPool::HostNumber(const std::string& host_id) {
   const auto number = static_cast<uint32_t>(hosts_.size());
-  const std::string name = host_id.empty() ? std::string(1, '\0') + std::to_string(number) : host_id;
+  const std::string name =
+      host_id.empty() ? std::string(1, '\0') + std::to_string(number) : host_id;
   return hosts_.try_emplace(name, number).first->second;
 }
 
 void SegmentPool::Kill(uint32_t slot) {
   Segment& segment = at(slot);
   MC_CHECK(segment.live);
-  segment.live = false;
-  segment.status = SegmentStatus::kUnmounting;
   capacity_ -= segment.capacity();
   used_ -= segment.used();
+  segment.live = false;
+  segment.status = SegmentStatus::kUnmounting;
   by_id_.erase(segment.descriptor.id);
   by_name_.erase(segment.descriptor.name);
   unswept_.push_back(slot);
@@ -61,7 +62,8 @@ void SegmentPool::FinishSweep(uint32_t slot) {
 
 void SegmentPool::FreeSlotIfUnused(uint32_t slot) {
   const Segment& segment = at(slot);
-  if (!segment.live && segment.allocator == nullptr && segment.extents == 0) free_slots_.push_back(slot);
+  if (!segment.live && segment.allocator == nullptr && segment.extents == 0)
+    free_slots_.push_back(slot);
 }
 
 void SegmentPool::RefreshAllocatable() {
@@ -84,8 +86,8 @@ uint32_t SegmentPool::FindByName(std::string_view name) const {
   return it == by_name_.end() ? kNoSlot : it->second;
 }
 
-bool SegmentPool::Fill(uint32_t slot, const OffsetAllocator::Block& block, uint64_t length, uint8_t replica,
-                       ExtentRef& out) {
+bool SegmentPool::Fill(uint32_t slot, const OffsetAllocator::Block& block, uint64_t length,
+                       uint8_t replica, ExtentRef& out) {
   Segment& segment = at(slot);
   used_ += segment.allocator->BlockBytes(block.handle);
   ++segment.extents;
@@ -102,11 +104,11 @@ bool SegmentPool::Allocate(uint32_t slot, uint64_t data_bytes, uint8_t replica, 
   return block.has_value() && Fill(slot, *block, data_bytes, replica, out);
 }
 
-bool SegmentPool::AllocateUpTo(uint32_t slot, uint64_t data_bytes, uint64_t min_data_bytes, uint8_t replica,
-                               ExtentRef& out) {
+bool SegmentPool::AllocateUpTo(uint32_t slot, uint64_t data_bytes, uint64_t min_data_bytes,
+                               uint8_t replica, ExtentRef& out) {
   OffsetAllocator& allocator = *at(slot).allocator;
-  const auto block =
-      allocator.AllocateUpTo(ExtentFootprint(data_bytes), ExtentFootprint(std::min(data_bytes, min_data_bytes)));
+  const auto block = allocator.AllocateUpTo(ExtentFootprint(data_bytes),
+                                            ExtentFootprint(std::min(data_bytes, min_data_bytes)));
   if (!block.has_value()) return false;
   const uint64_t room = allocator.BlockBytes(block->handle) - kSealBytes;
   return Fill(slot, *block, std::min(room, data_bytes), replica, out);
@@ -116,15 +118,22 @@ void SegmentPool::Release(const ExtentRef& extent) {
   Segment& segment = at(extent.slot);
   MC_CHECK(segment.extents > 0);
   --segment.extents;
-  if (segment.allocator != nullptr) {
-    if (segment.live) used_ -= segment.allocator->BlockBytes(extent.block);
+  if (segment.live) {
+    used_ -= segment.allocator->BlockBytes(extent.block);
     segment.allocator->Free(extent.block);
+  } else if (segment.allocator != nullptr) {
+    segment.allocator->ForgetOwner(extent.block);  // the sweep must not meet it
   }
   FreeSlotIfUnused(extent.slot);
 }
 
 void SegmentPool::SetOwner(const ExtentRef& extent, Object* object) {
-  if (at(extent.slot).allocator != nullptr) at(extent.slot).allocator->SetOwner(extent.block, object);
+  Segment& segment = at(extent.slot);
+  if (segment.live || object != nullptr) {
+    segment.allocator->SetOwner(extent.block, object);
+  } else if (segment.allocator != nullptr) {
+    segment.allocator->ForgetOwner(extent.block);
+  }
 }
 
 Object* SegmentPool::Owner(uint32_t slot, uint32_t block) const {

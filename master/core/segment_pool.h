@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
-#include "absl/container/flat_hash_map.h"
+#include <absl/container/btree_map.h>
+#include <absl/container/flat_hash_map.h>
+
 #include "master/api/types.h"
 #include "master/core/allocator/offset_allocator.h"
 #include "master/core/eviction/eviction_queue.h"
@@ -27,11 +28,11 @@ struct Segment {
   uint64_t extents = 0;                        // not yet returned, whoever holds them
   uint64_t replicas = 0;                       // readable ones with an extent here
   uint32_t sweep_next = 0;                     // dead: next handle to look at
-  bool evicting = false;                       // above its watermark a while ago, not yet below the low mark
+  bool evicting = false;  // above its watermark a while ago, not yet below the low mark
   EvictionQueues queues;
 
   uint64_t capacity() const { return descriptor.size; }
-  uint64_t used() const { return allocator == nullptr ? 0 : allocator->used_bytes(); }
+  uint64_t used() const { return live ? allocator->used_bytes() : 0; }
 };
 
 // Not thread-safe.
@@ -49,7 +50,7 @@ class SegmentPool {
   bool live(uint32_t slot) const { return slots_[slot]->live; }
   uint32_t slot_count() const { return static_cast<uint32_t>(slots_.size()); }
 
-  uint32_t FindById(const SegmentId& id) const;          // live ones; kNoSlot
+  uint32_t FindById(const SegmentId& id) const;  // live ones; kNoSlot
   uint32_t FindByName(std::string_view name) const;
   // Slots of live segments in order of name.
   const absl::btree_map<std::string, uint32_t, std::less<>>& by_name() const { return by_name_; }
@@ -63,7 +64,8 @@ class SegmentPool {
   // `data_bytes` and their seal in one extent; false when no hole fits. Tops: the slot is live.
   bool Allocate(uint32_t slot, uint64_t data_bytes, uint8_t replica, ExtentRef& out);
   // Up to `data_bytes`, as much as one hole of at least `min_data_bytes` takes.
-  bool AllocateUpTo(uint32_t slot, uint64_t data_bytes, uint64_t min_data_bytes, uint8_t replica, ExtentRef& out);
+  bool AllocateUpTo(uint32_t slot, uint64_t data_bytes, uint64_t min_data_bytes, uint8_t replica,
+                    ExtentRef& out);
   void Release(const ExtentRef& extent);
   void SetOwner(const ExtentRef& extent, Object* object);
   Object* Owner(uint32_t slot, uint32_t block) const;
@@ -74,7 +76,8 @@ class SegmentPool {
  private:
   uint32_t HostNumber(const std::string& host_id);
   void RefreshAllocatable();
-  bool Fill(uint32_t slot, const OffsetAllocator::Block& block, uint64_t length, uint8_t replica, ExtentRef& out);
+  bool Fill(uint32_t slot, const OffsetAllocator::Block& block, uint64_t length, uint8_t replica,
+            ExtentRef& out);
   void FreeSlotIfUnused(uint32_t slot);
 
   std::vector<std::unique_ptr<Segment>> slots_;

@@ -60,19 +60,19 @@ struct State {
   SegmentPool pool;
   Placer placer;
 
-  TimedMap<PutId, Object*> writes;             // until the release timeout
-  TimedMap<PutId, DiscardedPut> discarded;     // until nobody can write
-  TimedMap<PutId, DetachedVersion> detached;   // until the last lease ends
-  TimedMap<PutId, Object*> soft_pins;          // until the pin ends
+  TimedMap<PutId, Object*> writes;            // until the release timeout
+  TimedMap<PutId, DiscardedPut> discarded;    // until nobody can write
+  TimedMap<PutId, DetachedVersion> detached;  // until the last lease ends
+  TimedMap<PutId, Object*> soft_pins;         // until the pin ends
   // Versions renamed while leased: their readers know the old name. Until the lease ends.
   TimedMap<PutId, Object*> renamed;
-  TimedMap<ClientId, ClientState> clients;     // until the client's ttl
+  TimedMap<ClientId, ClientState> clients;  // until the client's ttl
 
-  bool evicting = false;        // above the watermark a while ago, not yet below the low mark
-  uint64_t eviction_wish = 0;   // bytes that a PutStart lacked
+  bool evicting = false;       // above the watermark a while ago, not yet below the low mark
+  uint64_t eviction_wish = 0;  // bytes that a PutStart lacked
   uint64_t rename_count = 0;
 
-  Counters counters;            // those of "since start", and those kept as we go
+  Counters counters;  // those of "since start", and those kept as we go
 };
 
 }  // namespace mooncake::core

@@ -7,8 +7,9 @@
 #include <optional>
 #include <utility>
 
-#include "absl/container/btree_set.h"
-#include "absl/container/flat_hash_map.h"
+#include <absl/container/btree_set.h>
+#include <absl/container/flat_hash_map.h>
+
 #include "transfer/base/check.h"
 #include "transfer/base/time.h"
 

@@ -9,7 +9,8 @@ namespace mooncake::core {
 namespace {
 
 bool AllLive(const State& state, std::span<const ExtentRef> extents) {
-  return std::all_of(extents.begin(), extents.end(), [&](const ExtentRef& e) { return state.pool.live(e.slot); });
+  return std::all_of(extents.begin(), extents.end(),
+                     [&](const ExtentRef& e) { return state.pool.live(e.slot); });
 }
 
 // Calls visit(extents of one replica) for each; stops when it answers false.
@@ -150,7 +151,8 @@ void Touch(State& state, Object& object, TimePoint now) {
   if (queued) Dequeue(state, object);
   object.touched = now;
   object.leased = true;
-  if (Group* group = object.group()) group->lease_until = SaturatingAdd(now, state.options.lease_ttl);
+  if (Group* group = object.group())
+    group->lease_until = SaturatingAdd(now, state.options.lease_ttl);
   if (object.renamed) state.renamed.SetDeadline(object.put_id, LeaseEnd(state, object));
   if (queued) Enqueue(state, object, now);
 }
@@ -164,7 +166,8 @@ void Enqueue(State& state, Object& object, TimePoint now) {
     object.touched = now;
   }
   const bool soft = object.soft_pin_until() != TimePoint{};
-  object.queue = soft ? (read ? Queue::kSoftRead : Queue::kSoftUnread) : (read ? Queue::kRead : Queue::kUnread);
+  object.queue = soft ? (read ? Queue::kSoftRead : Queue::kSoftUnread)
+                      : (read ? Queue::kRead : Queue::kUnread);
   state.pool.at(object.home).queues[static_cast<size_t>(object.queue)].PushWarmest(&object);
 }
 

@@ -22,9 +22,9 @@ using Pattern = std::shared_ptr<const re2::RE2>;
 
 // Where a walk over one or all tenants is.
 struct WalkPosition {
-  std::string tenant;       // the one being walked
+  std::string tenant;  // the one being walked
   bool all_tenants = false;
-  std::string after;        // last key visited; meaningful when `started`
+  std::string after;  // last key visited; meaningful when `started`
   bool started = false;
   bool done = false;
 };
@@ -39,7 +39,7 @@ struct RemoveByRegexWalk {
 struct RemoveAllWalk {
   bool force = false;
   WalkPosition position;
-  uint64_t removed = 0;      // complete when position.done
+  uint64_t removed = 0;  // complete when position.done
 };
 
 struct ReplicaListByRegexWalk {
@@ -51,15 +51,15 @@ struct ReplicaListByRegexWalk {
 
 struct ListWalk {
   ListArgs args;
-  std::string from;          // next key to look at, inclusive
+  std::string from;  // next key to look at, inclusive
   bool done = false;
-  ListReply reply;           // complete when done
+  ListReply reply;  // complete when done
 };
 
 // Atomic for everybody else, whatever the number of steps: the names change in the first step.
 struct RenamePrefixWalk {
   uint64_t id = 0;
-  uint64_t moved = 0;        // complete when done
+  uint64_t moved = 0;  // complete when done
   bool done = false;
 };
 

@@ -19,7 +19,8 @@ void DropDiscarded(State& state, PutId put_id) {
 
 void BeginWrite(State& state, Object& object, std::unique_ptr<PendingPut> put) {
   MC_CHECK(object.pending == nullptr);
-  state.writes.Insert(put->put_id, SaturatingAdd(put->started, state.options.put_start_release_timeout), &object);
+  state.writes.Insert(
+      put->put_id, SaturatingAdd(put->started, state.options.put_start_release_timeout), &object);
   object.pending = std::move(put);
   object.tenant->writing.insert(&object);
 }

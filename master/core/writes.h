@@ -10,8 +10,8 @@ void BeginWrite(State& state, Object& object, std::unique_ptr<PendingPut> put);
 
 // What may still arrive from the writer?
 enum class InFlight : uint8_t {
-  kNothing,     // each write was acknowledged, refused or fenced: the space is free at once
-  kPerhaps,     // the space is held until nobody can write any more
+  kNothing,  // each write was acknowledged, refused or fenced: the space is free at once
+  kPerhaps,  // the space is held until nobody can write any more
 };
 // Ends the write on `object` without a version. The object is erased when nothing is left of it: answers it, or null.
 Object* AbandonWrite(State& state, Object* object, InFlight in_flight, TimePoint now);

@@ -19,10 +19,10 @@ OffsetAllocator::OffsetAllocator(uint64_t size) : capacity_units_(size / kUnit) 
   heads_.fill(kNone);
   if (capacity_units_ == 0) return;
   first_ = NewNode();
-  Node& node = nodes_[first_];
-  node.offset = 0;
-  node.size = capacity_units_;
-  node.before = node.after = kNone;
+  Node& whole = node(first_);
+  whole.offset = 0;
+  whole.size = capacity_units_;
+  whole.before = whole.after = kNone;
   PushFree(first_);
 }
 
@@ -34,34 +34,34 @@ uint32_t OffsetAllocator::BinOf(uint64_t units) {
 
 uint32_t OffsetAllocator::NewNode() {
   if (pool_ != kNone) {
-    const uint32_t node = pool_;
-    pool_ = nodes_[node].bin_next;
-    return node;
+    const uint32_t index = pool_;
+    pool_ = node(index).bin_next;
+    return index;
   }
-  nodes_.push_back(Node{});
-  return static_cast<uint32_t>(nodes_.size() - 1);
+  if (node_count_ % kChunk == 0) chunks_.push_back(std::make_unique<Node[]>(kChunk));
+  return node_count_++;
 }
 
 void OffsetAllocator::PushFree(uint32_t index) {
-  Node& node = nodes_[index];
-  const uint32_t bin = BinOf(node.size);
-  node.used = 0;
-  node.bin_prev = kNone;
-  node.bin_next = heads_[bin];
-  if (node.bin_next != kNone) nodes_[node.bin_next].bin_prev = index;
+  Node& block = node(index);
+  const uint32_t bin = BinOf(block.size);
+  block.used = 0;
+  block.bin_prev = kNone;
+  block.bin_next = heads_[bin];
+  if (block.bin_next != kNone) node(block.bin_next).bin_prev = index;
   heads_[bin] = index;
   words_[bin / 64] |= uint64_t{1} << (bin % 64);
   top_ |= uint64_t{1} << (bin / 64);
 }
 
 void OffsetAllocator::PopFree(uint32_t index) {
-  Node& node = nodes_[index];
-  const uint32_t bin = BinOf(node.size);
-  if (node.bin_next != kNone) nodes_[node.bin_next].bin_prev = node.bin_prev;
-  if (node.bin_prev != kNone) {
-    nodes_[node.bin_prev].bin_next = node.bin_next;
+  Node& block = node(index);
+  const uint32_t bin = BinOf(block.size);
+  if (block.bin_next != kNone) node(block.bin_next).bin_prev = block.bin_prev;
+  if (block.bin_prev != kNone) {
+    node(block.bin_prev).bin_next = block.bin_next;
   } else {
-    heads_[bin] = node.bin_next;
+    heads_[bin] = block.bin_next;
   }
   if (heads_[bin] == kNone) {
     words_[bin / 64] &= ~(uint64_t{1} << (bin % 64));
@@ -72,10 +72,10 @@ void OffsetAllocator::PopFree(uint32_t index) {
 uint32_t OffsetAllocator::FindFree(uint64_t units) const {
   const uint32_t own = BinOf(units);
   uint32_t fit = kNone;
-  uint32_t node = heads_[own];
-  for (int i = 0; i < kOwnBinTries && node != kNone; ++i, node = nodes_[node].bin_next) {
-    if (nodes_[node].size == units) return node;
-    if (nodes_[node].size > units && fit == kNone) fit = node;
+  uint32_t index = heads_[own];
+  for (int i = 0; i < kOwnBinTries && index != kNone; ++i, index = node(index).bin_next) {
+    if (node(index).size == units) return index;
+    if (node(index).size > units && fit == kNone) fit = index;
   }
   if (fit != kNone) return fit;
   const uint32_t next = own + 1;
@@ -104,39 +104,39 @@ std::optional<OffsetAllocator::Block> OffsetAllocator::AllocateUpTo(uint64_t byt
                                                                     uint64_t min_bytes) {
   if (auto block = Allocate(bytes)) return block;
   const uint32_t found = LargestNode(kOwnBinTries);
-  if (found == kNone || nodes_[found].size * kUnit < min_bytes) return std::nullopt;
+  if (found == kNone || node(found).size * kUnit < min_bytes) return std::nullopt;
   const uint64_t units = (bytes + kUnit - 1) / kUnit;
-  return Take(found, std::min(units, uint64_t{nodes_[found].size}));
+  return Take(found, std::min(units, uint64_t{node(found).size}));
 }
 
 OffsetAllocator::Block OffsetAllocator::Take(uint32_t found, uint64_t units) {
   PopFree(found);
-  if (nodes_[found].size > units) {
-    const uint32_t rest = NewNode();  // may move nodes_
-    Node& block = nodes_[found];
-    Node& tail = nodes_[rest];
+  if (node(found).size > units) {
+    const uint32_t rest = NewNode();
+    Node& block = node(found);
+    Node& tail = node(rest);
     tail.offset = block.offset + units;
     tail.size = block.size - units;
     tail.before = found;
     tail.after = block.after;
-    if (tail.after != kNone) nodes_[tail.after].before = rest;
+    if (tail.after != kNone) node(tail.after).before = rest;
     block.after = rest;
     block.size = units;
     PushFree(rest);
   }
-  nodes_[found].used = 1;
+  node(found).used = 1;
   SetOwner(found, nullptr);
   used_units_ += units;
   ++live_blocks_;
-  return Block{nodes_[found].offset * kUnit, found};
+  return Block{node(found).offset * kUnit, found};
 }
 
 void OffsetAllocator::Merge(uint32_t left, uint32_t right) {
-  Node& l = nodes_[left];
-  Node& r = nodes_[right];
+  Node& l = node(left);
+  Node& r = node(right);
   l.size += r.size;
   l.after = r.after;
-  if (l.after != kNone) nodes_[l.after].before = left;
+  if (l.after != kNone) node(l.after).before = left;
   r.bin_next = pool_;
   r.used = 0;
   r.size = 0;
@@ -144,17 +144,17 @@ void OffsetAllocator::Merge(uint32_t left, uint32_t right) {
 }
 
 void OffsetAllocator::Free(uint32_t handle) {
-  MC_CHECK(handle < nodes_.size() && nodes_[handle].used != 0) << "freed twice: handle " << handle;
-  used_units_ -= nodes_[handle].size;
+  MC_CHECK(handle < node_count_ && node(handle).used != 0) << "freed twice: handle " << handle;
+  used_units_ -= node(handle).size;
   --live_blocks_;
-  nodes_[handle].used = 0;
-  const uint32_t before = nodes_[handle].before;
-  const uint32_t after = nodes_[handle].after;
-  if (after != kNone && nodes_[after].used == 0) {
+  node(handle).used = 0;
+  const uint32_t before = node(handle).before;
+  const uint32_t after = node(handle).after;
+  if (after != kNone && node(after).used == 0) {
     PopFree(after);
     Merge(handle, after);
   }
-  if (before != kNone && nodes_[before].used == 0) {
+  if (before != kNone && node(before).used == 0) {
     PopFree(before);
     Merge(before, handle);
     handle = before;
@@ -164,18 +164,29 @@ void OffsetAllocator::Free(uint32_t handle) {
 
 void OffsetAllocator::SetOwner(uint32_t handle, void* owner) {
   const auto word = reinterpret_cast<uintptr_t>(owner);
-  nodes_[handle].bin_prev = static_cast<uint32_t>(word >> 32);
-  nodes_[handle].bin_next = static_cast<uint32_t>(word);
+  node(handle).bin_prev = static_cast<uint32_t>(word >> 32);
+  node(handle).bin_next = static_cast<uint32_t>(word);
 }
 
 void* OffsetAllocator::Owner(uint32_t handle) const {
-  const uintptr_t word = (uintptr_t{nodes_[handle].bin_prev} << 32) | nodes_[handle].bin_next;
+  const uintptr_t word = (uintptr_t{node(handle).bin_prev} << 32) | node(handle).bin_next;
   return reinterpret_cast<void*>(word);
 }
 
+void OffsetAllocator::DropNodesBelow(uint32_t handle) {
+  for (uint32_t chunk = (handle >> kChunkBits); chunk > 0 && chunks_[chunk - 1] != nullptr;
+       --chunk) {
+    chunks_[chunk - 1].reset();
+  }
+}
+
+void OffsetAllocator::ForgetOwner(uint32_t handle) {
+  if (chunks_[handle >> kChunkBits] != nullptr) SetOwner(handle, nullptr);
+}
+
 uint64_t OffsetAllocator::LargestFree() const {
-  const uint32_t node = LargestNode(256);
-  return node == kNone ? 0 : nodes_[node].size * kUnit;
+  const uint32_t largest = LargestNode(256);
+  return largest == kNone ? 0 : node(largest).size * kUnit;
 }
 
 uint32_t OffsetAllocator::LargestNode(int tries) const {
@@ -183,18 +194,18 @@ uint32_t OffsetAllocator::LargestNode(int tries) const {
   const auto word = static_cast<uint32_t>(63 - std::countl_zero(top_));
   const auto bin = word * 64 + static_cast<uint32_t>(63 - std::countl_zero(words_[word]));
   uint32_t largest = heads_[bin];
-  uint32_t node = largest;
-  for (int i = 0; i < tries && node != kNone; ++i, node = nodes_[node].bin_next) {
-    if (nodes_[node].size > nodes_[largest].size) largest = node;
+  uint32_t index = largest;
+  for (int i = 0; i < tries && index != kNone; ++i, index = node(index).bin_next) {
+    if (node(index).size > node(largest).size) largest = index;
   }
   return largest;
 }
 
 std::vector<OffsetAllocator::Range> OffsetAllocator::Ranges() const {
   std::vector<Range> ranges;
-  for (uint32_t node = first_; node != kNone; node = nodes_[node].after) {
-    ranges.push_back(
-        {nodes_[node].offset * kUnit, nodes_[node].size * kUnit, nodes_[node].used != 0, node});
+  for (uint32_t index = first_; index != kNone; index = node(index).after) {
+    const Node& block = node(index);
+    ranges.push_back({block.offset * kUnit, block.size * kUnit, block.used != 0, index});
   }
   return ranges;
 }

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -37,8 +38,14 @@ class OffsetAllocator {
   void SetOwner(uint32_t handle, void* owner);
   void* Owner(uint32_t handle) const;
   // Handles are below this, and it never shrinks: what a resumable walk over live blocks counts to.
-  uint32_t HandleCount() const { return static_cast<uint32_t>(nodes_.size()); }
-  bool IsLive(uint32_t handle) const { return nodes_[handle].used != 0; }
+  uint32_t HandleCount() const { return node_count_; }
+  bool IsLive(uint32_t handle) const { return node(handle).used != 0; }
+
+  // The segment is dead and its walk has passed all handles below `handle`: gives memory back. From then on only
+  // HandleCount, IsLive and Owner of later handles, and ForgetOwner, may be called.
+  void DropNodesBelow(uint32_t handle);
+  // SetOwner(handle, nullptr), if the node is still there.
+  void ForgetOwner(uint32_t handle);
 
   uint64_t capacity() const { return capacity_units_ * kUnit; }
   uint64_t used_bytes() const { return used_units_ * kUnit; }
@@ -46,8 +53,8 @@ class OffsetAllocator {
   uint64_t live_blocks() const { return live_blocks_; }
   // Exact unless more than 256 blocks share the topmost bin; then a lower bound within 1/32.
   uint64_t LargestFree() const;
-  uint64_t BlockBytes(uint32_t handle) const { return nodes_[handle].size * kUnit; }
-  uint64_t MemoryBytes() const { return nodes_.capacity() * sizeof(Node) + sizeof(*this); }
+  uint64_t BlockBytes(uint32_t handle) const { return node(handle).size * kUnit; }
+  uint64_t MemoryBytes() const { return chunks_.size() * kChunk * sizeof(Node) + sizeof(*this); }
 
   // For CheckInvariants: blocks in address order, live and free, covering everything without a gap.
   struct Range {
@@ -75,12 +82,20 @@ class OffsetAllocator {
         bin_next;  // free: in its bin; live: the owner; unused nodes: bin_next chains the pool
   };
 
-  Block Take(uint32_t node, uint64_t units);
+  // Nodes live in chunks, so that growing never moves them and giving them back can be done bit by bit.
+  static constexpr uint32_t kChunkBits = 11;
+  static constexpr uint32_t kChunk = 1u << kChunkBits;
+  Node& node(uint32_t index) { return chunks_[index >> kChunkBits][index & (kChunk - 1)]; }
+  const Node& node(uint32_t index) const {
+    return chunks_[index >> kChunkBits][index & (kChunk - 1)];
+  }
+
+  Block Take(uint32_t index, uint64_t units);
   uint32_t LargestNode(int tries) const;
   static uint32_t BinOf(uint64_t units);
   uint32_t NewNode();
-  void PushFree(uint32_t node);
-  void PopFree(uint32_t node);
+  void PushFree(uint32_t index);
+  void PopFree(uint32_t index);
   uint32_t FindFree(uint64_t units) const;
   void Merge(uint32_t left, uint32_t right);
 
@@ -92,7 +107,8 @@ class OffsetAllocator {
   uint64_t top_ = 0;
   std::array<uint64_t, kWords> words_{};
   std::array<uint32_t, kBins> heads_;
-  std::vector<Node> nodes_;
+  uint32_t node_count_ = 0;
+  std::vector<std::unique_ptr<Node[]>> chunks_;
 };
 
 }  // namespace mooncake::core

@@ -57,7 +57,8 @@ class Sources {
 
 class Run {
  public:
-  Run(State& state, const EvictionGoal& goal, TimePoint now) : state_(state), goal_(goal), now_(now) {}
+  Run(State& state, const EvictionGoal& goal, TimePoint now)
+      : state_(state), goal_(goal), now_(now) {}
 
   EvictionOutcome Do() {
     bool exhausted = Pass(Queue::kUnread, Queue::kRead);
@@ -78,7 +79,8 @@ class Run {
     while (!Enough()) {
       const auto source = sources.Pop();
       if (!source.has_value()) return true;
-      Object* object = state_.pool.at(source->slot).queues[static_cast<size_t>(source->queue)].coldest();
+      Object* object =
+          state_.pool.at(source->slot).queues[static_cast<size_t>(source->queue)].coldest();
       // In a Read queue everything warmer is leased too, so the queue has nothing to give.
       const bool own_lease = object != nullptr && object->leased &&
                              SaturatingAdd(object->touched, state_.options.lease_ttl) > now_;
@@ -107,7 +109,8 @@ class Run {
     if (group == nullptr) return EvictOne(object);
     std::vector<Object*> members;
     for (Object* member : group->members) {
-      const bool pinned = member->queue == Queue::kNone || (!soft_ && member->soft_pin_until() != TimePoint{});
+      const bool pinned =
+          member->queue == Queue::kNone || (!soft_ && member->soft_pin_until() != TimePoint{});
       if (!pinned) members.push_back(member);
     }
     for (Object* member : members) EvictOne(member);
@@ -131,19 +134,24 @@ class Run {
   EvictionOutcome outcome_;
 };
 
-uint64_t Share(double ratio, uint64_t bytes) { return static_cast<uint64_t>(ratio * static_cast<double>(bytes)); }
+uint64_t Share(double ratio, uint64_t bytes) {
+  return static_cast<uint64_t>(ratio * static_cast<double>(bytes));
+}
 
 struct Watermarks {
   uint64_t high;
   uint64_t low;
 };
 Watermarks WatermarksOf(double high, double ratio, uint64_t capacity) {
-  return {high >= 1.0 ? capacity : Share(high, capacity), Share(std::max(high - ratio, 0.0), capacity)};
+  return {high >= 1.0 ? capacity : Share(high, capacity),
+          Share(std::max(high - ratio, 0.0), capacity)};
 }
 
 }  // namespace
 
-EvictionOutcome Evict(State& state, const EvictionGoal& goal, TimePoint now) { return Run(state, goal, now).Do(); }
+EvictionOutcome Evict(State& state, const EvictionGoal& goal, TimePoint now) {
+  return Run(state, goal, now).Do();
+}
 
 bool EvictAboveWatermarks(State& state, TimePoint now, uint32_t budget) {
   const CoreOptions& options = state.options;
@@ -156,15 +164,18 @@ bool EvictAboveWatermarks(State& state, TimePoint now, uint32_t budget) {
     more = more || evicting;
   };
   const uint64_t capacity = state.pool.capacity();
-  const Watermarks all = WatermarksOf(options.eviction_high_watermark, options.eviction_ratio, capacity);
+  const Watermarks all =
+      WatermarksOf(options.eviction_high_watermark, options.eviction_ratio, capacity);
   const uint64_t used = state.pool.used();
   const bool above = used > all.high || (state.evicting && used > all.low);
   const uint64_t wished = std::exchange(state.eviction_wish, 0);
   state.evicting = false;
-  if (above || wished > 0) slice(std::max(wished, above ? used - all.low : 0), kNoSlot, state.evicting);
+  if (above || wished > 0)
+    slice(std::max(wished, above ? used - all.low : 0), kNoSlot, state.evicting);
   for (const auto& [name, slot] : state.pool.by_name()) {
     Segment& segment = state.pool.at(slot);
-    const Watermarks own = WatermarksOf(options.segment_high_watermark, options.eviction_ratio, segment.capacity());
+    const Watermarks own =
+        WatermarksOf(options.segment_high_watermark, options.eviction_ratio, segment.capacity());
     const bool full = segment.used() > own.high || (segment.evicting && segment.used() > own.low);
     segment.evicting = false;
     if (full) slice(segment.used() - own.low, slot, segment.evicting);

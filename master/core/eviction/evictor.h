@@ -8,15 +8,15 @@
 namespace mooncake::core {
 
 struct EvictionGoal {
-  uint64_t bytes = 0;          // until so many are free again
-  uint32_t limit = 0;          // objects looked at
-  uint32_t slot = kNoSlot;     // of this segment only
+  uint64_t bytes = 0;       // until so many are free again
+  uint32_t limit = 0;       // objects looked at
+  uint32_t slot = kNoSlot;  // of this segment only
 };
 
 struct EvictionOutcome {
   uint64_t bytes = 0;
   uint64_t objects = 0;
-  bool exhausted = false;      // nothing evictable is left
+  bool exhausted = false;  // nothing evictable is left
 };
 
 // Soft-pinned objects only when nothing else is left, and only if the options allow it. A member of a group goes

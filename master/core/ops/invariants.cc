@@ -39,18 +39,23 @@ class Checker {
                std::to_string(static_cast<uint64_t>(b)));
   }
 
-  void CheckExtents(std::span<const ExtentRef> extents, const Object* owner, const std::string& whose) {
+  void CheckExtents(std::span<const ExtentRef> extents, const Object* owner,
+                    const std::string& whose) {
     for (const ExtentRef& extent : extents) {
       Expect(blocks_.insert({extent.slot, extent.block}).second, whose + " shares a block");
       const Segment& segment = state_.pool.at(extent.slot);
       ++extents_[extent.slot];
-      if (segment.allocator == nullptr) continue;
-      Expect(segment.allocator->IsLive(extent.block), whose + " has an extent that the allocator calls free");
+      if (!segment.live) continue;
+      Expect(segment.allocator->IsLive(extent.block),
+             whose + " has an extent that the allocator calls free");
       const uint64_t bytes = segment.allocator->BlockBytes(extent.block);
       used_[extent.slot] += bytes;
-      Expect(bytes >= ExtentFootprint(extent.length), whose + " has an extent longer than its block");
-      Expect(extent.offset + bytes <= segment.capacity(), whose + " has an extent beyond its segment");
-      Expect(state_.pool.Owner(extent.slot, extent.block) == owner, whose + " has a block of another owner");
+      Expect(bytes >= ExtentFootprint(extent.length),
+             whose + " has an extent longer than its block");
+      Expect(extent.offset + bytes <= segment.capacity(),
+             whose + " has an extent beyond its segment");
+      Expect(state_.pool.Owner(extent.slot, extent.block) == owner,
+             whose + " has a block of another owner");
     }
   }
 
@@ -63,7 +68,8 @@ class Checker {
       const auto [it, fresh] = replica_of.try_emplace(extent.slot, extent.replica);
       Expect(fresh || it->second == extent.replica, whose + " has two replicas in one segment");
     }
-    for (const auto& [replica, sum] : length) ExpectEqual(sum, size, whose + ": length of a replica, and size");
+    for (const auto& [replica, sum] : length)
+      ExpectEqual(sum, size, whose + ": length of a replica, and size");
     Expect(size == 0 || !extents.empty(), whose + " has bytes but no extents");
   }
 
@@ -87,29 +93,36 @@ class Checker {
     if (object.renamed) {
       ++renamed_;
       const auto* renamed = state_.renamed.Find(object.put_id);
-      Expect(renamed != nullptr && renamed->value == &object, whose + " was renamed, but is not known as such");
+      Expect(renamed != nullptr && renamed->value == &object,
+             whose + " was renamed, but is not known as such");
     }
     const bool queued = object.home != kNoSlot && !object.hard_pin && object.pending == nullptr;
-    Expect(queued == (object.queue != Queue::kNone), whose + (queued ? " waits in no queue" : " waits in a queue"));
+    Expect(queued == (object.queue != Queue::kNone),
+           whose + (queued ? " waits in no queue" : " waits in a queue"));
     queued_ += queued;
     Expect(put_ids_.insert(object.put_id).second, whose + " has the version of another");
     if (const Group* group = object.group()) {
-      Expect(group->members.contains(const_cast<Object*>(&object)), whose + " is no member of its group");
+      Expect(group->members.contains(const_cast<Object*>(&object)),
+             whose + " is no member of its group");
       ++group_members_;
     }
   }
 
   void CheckObject(const Object& object, const std::string& whose) {
-    Expect(state_.table.Find(*object.tenant, object.key()) == &object, whose + " is not found by its name");
-    Expect(object.has_version() || object.pending != nullptr, whose + " has neither version nor write");
-    if (!object.has_version()) Expect(object.queue == Queue::kNone, whose + " waits for eviction without a version");
+    Expect(state_.table.Find(*object.tenant, object.key()) == &object,
+           whose + " is not found by its name");
+    Expect(object.has_version() || object.pending != nullptr,
+           whose + " has neither version nor write");
+    if (!object.has_version())
+      Expect(object.queue == Queue::kNone, whose + " waits for eviction without a version");
     if (object.pending == nullptr) return;
     const PendingPut& put = *object.pending;
     CheckExtents(put.extents, nullptr, "the write on " + whose);
     CheckReplicas(put.extents, put.size, "the write on " + whose);
     const auto* timer = state_.writes.Find(put.put_id);
     Expect(timer != nullptr && timer->value == &object, "the write on " + whose + " has no timer");
-    Expect(put_ids_.insert(put.put_id).second, "the write on " + whose + " has the put id of another");
+    Expect(put_ids_.insert(put.put_id).second,
+           "the write on " + whose + " has the put id of another");
     ++writes_;
   }
 
@@ -128,14 +141,16 @@ class Checker {
         Expect(object->pending != nullptr, whose + " is indexed without a write");
         if (all.insert(object).second) CheckObject(*object, whose);
       }
-      ExpectEqual(tenant->objects, all.size(), "objects of tenant " + Quote(name) + ", and indexed");
+      ExpectEqual(tenant->objects, all.size(),
+                  "objects of tenant " + Quote(name) + ", and indexed");
       objects += tenant->objects;
       uint64_t members = 0;
       for (const auto& [group_name, group] : tenant->groups) {
         Expect(!group->members.empty(), "group " + Quote(group_name) + " is empty");
         members += group->members.size();
       }
-      ExpectEqual(members, std::exchange(group_members_, 0), "members of groups of tenant " + Quote(name));
+      ExpectEqual(members, std::exchange(group_members_, 0),
+                  "members of groups of tenant " + Quote(name));
     }
     ExpectEqual(state_.table.size(), objects, "objects in the table, and of all tenants");
   }
@@ -150,10 +165,13 @@ class Checker {
     state_.detached.ForEach([&](PutId id, const auto& item) {
       CheckExtents(item.value.extents, nullptr, "detached version " + std::to_string(id.value));
       for (const ExtentRef& extent : item.value.extents) detached_bytes += extent.length;
-      Expect(put_ids_.insert(id).second, "detached version " + std::to_string(id.value) + " still has a name");
+      Expect(put_ids_.insert(id).second,
+             "detached version " + std::to_string(id.value) + " still has a name");
     });
-    ExpectEqual(state_.counters.discarded_bytes, discarded_bytes, "discarded bytes, counted and summed");
-    ExpectEqual(state_.counters.detached_bytes, detached_bytes, "detached bytes, counted and summed");
+    ExpectEqual(state_.counters.discarded_bytes, discarded_bytes,
+                "discarded bytes, counted and summed");
+    ExpectEqual(state_.counters.detached_bytes, detached_bytes,
+                "detached bytes, counted and summed");
     ExpectEqual(state_.writes.size(), writes_, "timers of writes, and writes");
     ExpectEqual(state_.soft_pins.size(), soft_pins_, "timers of soft pins, and soft pins");
     ExpectEqual(state_.renamed.size(), renamed_, "versions known as renamed, and renamed ones");
@@ -171,20 +189,23 @@ class Checker {
         capacity_ += segment.capacity();
         total_used_ += segment.used();
       }
-      if (segment.allocator == nullptr) continue;
+      if (!segment.live) continue;
       ExpectEqual(segment.used(), used_[slot], whose + ": bytes used, and bytes of its extents");
       uint64_t at = 0;
       for (const OffsetAllocator::Range& range : segment.allocator->Ranges()) {
         ExpectEqual(range.offset, at, whose + ": offset of a block, and end of the one before");
         at = range.offset + range.bytes;
       }
-      ExpectEqual(at, segment.allocator->capacity(), whose + ": end of the last block, and capacity");
+      ExpectEqual(at, segment.allocator->capacity(),
+                  whose + ": end of the last block, and capacity");
     }
     state_.clients.ForEach([&](const ClientId& id, const auto& item) {
-      ExpectEqual(item.value.segments, owned[id], "client " + id.ToString() + ": segments, counted and found");
+      ExpectEqual(item.value.segments, owned[id],
+                  "client " + id.ToString() + ": segments, counted and found");
       owned.erase(id);
     });
-    for (const auto& [id, count] : owned) ExpectEqual(count, 0, "client " + id.ToString() + " is unknown, segments");
+    for (const auto& [id, count] : owned)
+      ExpectEqual(count, 0, "client " + id.ToString() + " is unknown, segments");
   }
 
   void CheckQueues() {
@@ -192,12 +213,16 @@ class Checker {
     for (uint32_t slot = 0; slot < state_.pool.slot_count(); ++slot) {
       for (size_t q = 0; q < state_.pool.at(slot).queues.size(); ++q) {
         const Object* colder = nullptr;
-        for (const Object* o = state_.pool.at(slot).queues[q].coldest(); o != nullptr; o = o->warmer) {
+        for (const Object* o = state_.pool.at(slot).queues[q].coldest(); o != nullptr;
+             o = o->warmer) {
           const std::string whose = "key " + Quote(o->key());
-          Expect(o->home == slot && o->queue == static_cast<Queue>(q), whose + " waits in a wrong queue");
+          Expect(o->home == slot && o->queue == static_cast<Queue>(q),
+                 whose + " waits in a wrong queue");
           Expect(o->colder == colder, whose + " is linked wrongly");
-          Expect((o->soft_pin_until() != TimePoint{}) == (q >= 2), whose + " waits among the wrong kind");
-          Expect(o->leased == (q % 2 == 1), whose + " was " + (o->leased ? "" : "not ") + "read, unlike its queue");
+          Expect((o->soft_pin_until() != TimePoint{}) == (q >= 2),
+                 whose + " waits among the wrong kind");
+          Expect(o->leased == (q % 2 == 1),
+                 whose + " was " + (o->leased ? "" : "not ") + "read, unlike its queue");
           colder = o;
           ++waiting;
         }
@@ -210,7 +235,8 @@ class Checker {
     const Counters& c = state_.counters;
     ExpectEqual(c.objects, versions_, "versions, counted and found");
     ExpectEqual(c.hard_pinned_objects, hard_pins_, "hard pins, counted and found");
-    ExpectEqual(c.under_replicated_objects, under_replicated_, "under-replicated objects, counted and found");
+    ExpectEqual(c.under_replicated_objects, under_replicated_,
+                "under-replicated objects, counted and found");
     ExpectEqual(state_.pool.capacity(), capacity_, "capacity, counted and summed");
     ExpectEqual(state_.pool.used(), total_used_, "used bytes, counted and summed");
   }
@@ -237,6 +263,8 @@ class Checker {
 
 }  // namespace
 
-std::optional<std::string> CheckInvariants(const State& state, TimePoint now) { return Checker(state, now).Run(); }
+std::optional<std::string> CheckInvariants(const State& state, TimePoint now) {
+  return Checker(state, now).Run();
+}
 
 }  // namespace mooncake::core

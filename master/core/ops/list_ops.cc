@@ -43,7 +43,8 @@ void StepWalk(const State& state, TimePoint now, ListWalk& walk, uint32_t max_ke
   std::vector<ListEntry>& entries = walk.reply.entries;
   auto it = tenant->readable.lower_bound(std::string_view(walk.from));
   for (uint32_t visited = 0; visited == 0 || visited < max_keys; ++visited) {
-    if (it == tenant->readable.end() || (*it)->key().substr(0, walk.args.prefix.size()) != walk.args.prefix) {
+    if (it == tenant->readable.end() ||
+        (*it)->key().substr(0, walk.args.prefix.size()) != walk.args.prefix) {
       walk.done = true;
       return;
     }

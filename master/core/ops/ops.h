@@ -40,13 +40,16 @@ Result<ListWalk> StartListObjects(const ListArgs& args);
 void StepWalk(const State& state, TimePoint now, ListWalk& walk, uint32_t max_keys);
 
 // rename_ops.cc
-Status Rename(State& state, TimePoint now, const ObjectName& from, const ObjectName& to, bool no_replace);
+Status Rename(State& state, TimePoint now, const ObjectName& from, const ObjectName& to,
+              bool no_replace);
 Result<RenamePrefixWalk> StartRenamePrefix(State& state, TimePoint now, const std::string& tenant,
                                            const std::string& from, const std::string& to);
 
 // segment_ops.cc
-Result<PingReply> Ping(State& state, TimePoint now, const ClientId& client, const std::string& address);
-Status MountSegment(State& state, TimePoint now, const ClientId& client, const SegmentDescriptor& segment);
+Result<PingReply> Ping(State& state, TimePoint now, const ClientId& client,
+                       const std::string& address);
+Status MountSegment(State& state, TimePoint now, const ClientId& client,
+                    const SegmentDescriptor& segment);
 Status ReMountSegments(State& state, TimePoint now, const ClientId& client,
                        std::span<const SegmentDescriptor> segments);
 Status UnmountSegment(State& state, const ClientId& client, const SegmentId& id);
@@ -56,7 +59,8 @@ void RemoveClient(State& state, const ClientId& client);
 // report_ops.cc
 std::vector<SegmentInfo> GetSegments(const State& state, std::span<const SegmentId> ids);
 std::vector<ClientInfo> GetClients(const State& state, TimePoint now);
-std::vector<std::string> SegmentNames(const State& state, std::span<const ReplicaDescriptor> replicas);
+std::vector<std::string> SegmentNames(const State& state,
+                                      std::span<const ReplicaDescriptor> replicas);
 Counters GetCounters(const State& state);
 ClusterStatus GetStatus(const State& state);
 

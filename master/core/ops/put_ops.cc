@@ -25,13 +25,14 @@ PutId NextPutId(State& state) {
 Status CheckCreate(const State& state, TimePoint now, const Object* object) {
   if (object == nullptr) return Status::Ok();
   if (object->has_version()) {
-    return {ErrorCode::kObjectAlreadyExists, "key " + Quote(object->key()) + " has a readable version"};
+    return {ErrorCode::kObjectAlreadyExists,
+            "key " + Quote(object->key()) + " has a readable version"};
   }
   const Duration age = now - object->pending->started;
   if (age > state.options.put_start_discard_timeout) return Status::Ok();
   return {ErrorCode::kObjectAlreadyExists,
-          "key " + Quote(object->key()) + " has a write in progress since " + Ms(age) + ", it can be preempted after " +
-              Ms(state.options.put_start_discard_timeout)};
+          "key " + Quote(object->key()) + " has a write in progress since " + Ms(age) +
+              ", it can be preempted after " + Ms(state.options.put_start_discard_timeout)};
 }
 
 Status CheckReplace(const Object* object, const PutStartArgs& args) {
@@ -44,12 +45,15 @@ Status CheckReplace(const Object* object, const PutStartArgs& args) {
   if (readable == kNoPut || args.config.group.empty()) return Status::Ok();
   const Group* group = object->group();
   if (group != nullptr && group->name == args.config.group) return Status::Ok();
-  return {ErrorCode::kInvalidParams, "key " + Quote(args.name.key) + " is in " +
-                                         (group == nullptr ? std::string("no group") : "group " + Quote(group->name)) +
-                                         ", an upsert cannot move it to " + Quote(args.config.group)};
+  return {ErrorCode::kInvalidParams,
+          "key " + Quote(args.name.key) + " is in " +
+              (group == nullptr ? std::string("no group") : "group " + Quote(group->name)) +
+              ", an upsert cannot move it to " + Quote(args.config.group)};
 }
 
-uint64_t FootprintOf(const PutStartArgs& args) { return ExtentFootprint(args.size) * args.config.replica_num; }
+uint64_t FootprintOf(const PutStartArgs& args) {
+  return ExtentFootprint(args.size) * args.config.replica_num;
+}
 
 Status NoRoom(const State& state, uint64_t size) {
   uint64_t largest = 0;
@@ -57,14 +61,16 @@ Status NoRoom(const State& state, uint64_t size) {
     largest = std::max(largest, state.pool.at(slot).allocator->LargestFree());
   }
   return {ErrorCode::kNoAvailableHandle,
-          std::to_string(size) + " bytes wanted, " + std::to_string(state.pool.capacity() - state.pool.used()) +
-              " of " + std::to_string(state.pool.capacity()) + " free in " +
+          std::to_string(size) + " bytes wanted, " +
+              std::to_string(state.pool.capacity() - state.pool.used()) + " of " +
+              std::to_string(state.pool.capacity()) + " free in " +
               std::to_string(state.pool.allocatable().size()) + " segments, the largest hole has " +
               std::to_string(largest)};
 }
 
 // Space for the put, evicting for it once. kNoAvailableHandle.
-Result<ExtentList> FindRoom(State& state, TimePoint now, const PutStartArgs& args, const Object* object) {
+Result<ExtentList> FindRoom(State& state, TimePoint now, const PutStartArgs& args,
+                            const Object* object) {
   if (args.size == 0) return ExtentList();
   std::vector<uint32_t> old_slots;
   ExtentRef scratch;
@@ -86,15 +92,18 @@ Result<ExtentList> FindRoom(State& state, TimePoint now, const PutStartArgs& arg
   const uint64_t wanted = ExtentFootprint(args.size);
   if (wanted <= state.pool.capacity() && !state.pool.allocatable().empty()) {
     const uint64_t before = state.counters.evicted_objects;
-    Evict(state, {std::max(wanted, wanted > free ? wanted - free : 0), state.options.inline_eviction_limit, kNoSlot},
+    Evict(state,
+          {std::max(wanted, wanted > free ? wanted - free : 0), state.options.inline_eviction_limit,
+           kNoSlot},
           now);
     state.counters.evicted_inline += state.counters.evicted_objects - before;
     extents = state.placer.Place(request, state.rng);
     if (!extents.empty()) return extents;
     // The background goes on, so that the next attempt finds more.
-    state.eviction_wish = std::max(
-        {state.eviction_wish, FootprintOf(args),
-         static_cast<uint64_t>(state.options.eviction_ratio * static_cast<double>(state.pool.capacity()))});
+    state.eviction_wish =
+        std::max({state.eviction_wish, FootprintOf(args),
+                  static_cast<uint64_t>(state.options.eviction_ratio *
+                                        static_cast<double>(state.pool.capacity()))});
   }
   ++state.counters.placement_failures;
   return NoRoom(state, args.size);
@@ -115,21 +124,25 @@ PutStartReply ReplyOf(const State& state, const PendingPut& put) {
 
 Status NoSuchWrite(const State& state, const Object* object, const ObjectName& name, PutId put_id) {
   if (object == nullptr || (object->pending == nullptr && !IsReadable(state, *object))) {
-    return {ErrorCode::kObjectNotFound, "key " + Quote(name.key) + " has neither version nor write"};
+    return {ErrorCode::kObjectNotFound,
+            "key " + Quote(name.key) + " has neither version nor write"};
   }
   const std::string current =
       object->pending == nullptr ? "none" : "put " + std::to_string(object->pending->put_id.value);
-  return {ErrorCode::kInvalidWrite, "put " + std::to_string(put_id.value) + " of key " + Quote(name.key) +
-                                        " is not in progress; in progress is " + current};
+  return {ErrorCode::kInvalidWrite, "put " + std::to_string(put_id.value) + " of key " +
+                                        Quote(name.key) + " is not in progress; in progress is " +
+                                        current};
 }
 
 Status CheckWriter(const PendingPut& put, const ClientId& client) {
   if (put.client == client) return Status::Ok();
-  return {ErrorCode::kIllegalClient, "put " + std::to_string(put.put_id.value) + " belongs to client " +
-                                         put.client.ToString() + ", not to " + client.ToString()};
+  return {ErrorCode::kIllegalClient, "put " + std::to_string(put.put_id.value) +
+                                         " belongs to client " + put.client.ToString() +
+                                         ", not to " + client.ToString()};
 }
 
-TimePoint SoftPinOf(const State& state, const ReplicateConfig& config, TimePoint old_pin, TimePoint now) {
+TimePoint SoftPinOf(const State& state, const ReplicateConfig& config, TimePoint old_pin,
+                    TimePoint now) {
   switch (config.soft_pin) {
     case SoftPinAction::kPreserve:
       return old_pin;
@@ -170,7 +183,8 @@ Result<PutStartReply> PutStart(State& state, TimePoint now, const PutStartArgs& 
   RETURN_IF_ERROR(CheckPutStart(args, state.options.soft_pin_max_ttl));
   const std::string_view tenant = TenantOf(args.name.tenant);
   Object* object = DropIfLost(state, state.table.Find(tenant, args.name.key), now);
-  RETURN_IF_ERROR(args.mode == WriteMode::kCreate ? CheckCreate(state, now, object) : CheckReplace(object, args));
+  RETURN_IF_ERROR(args.mode == WriteMode::kCreate ? CheckCreate(state, now, object)
+                                                  : CheckReplace(object, args));
 
   // The old value must survive whatever becomes of this write, so eviction leaves it alone from here on.
   const bool was_queued = object != nullptr && object->queue != Queue::kNone;
@@ -222,12 +236,14 @@ Status PutEnd(State& state, TimePoint now, int64_t wall_ms, const PutEndArgs& ar
   if (put.base_removed) {
     AbandonWrite(state, object, InFlight::kNothing, now);
     return {ErrorCode::kInvalidVersion, "key " + Quote(args.name.key) + ": the version which put " +
-                                            std::to_string(args.put_id.value) + " was to replace was removed"};
+                                            std::to_string(args.put_id.value) +
+                                            " was to replace was removed"};
   }
   ReleaseDeadReplicas(state, put.extents);
   if (put.size > 0 && put.extents.empty()) {
     AbandonWrite(state, object, InFlight::kNothing, now);
-    return {ErrorCode::kInvalidWrite, "put " + std::to_string(args.put_id.value) + " of key " + Quote(args.name.key) +
+    return {ErrorCode::kInvalidWrite, "put " + std::to_string(args.put_id.value) + " of key " +
+                                          Quote(args.name.key) +
                                           ": every segment that it was written to is gone"};
   }
   CommitWrite(state, object, now, wall_ms, args.attributes);

@@ -56,12 +56,13 @@ Result<Duration> RenewLease(State& state, TimePoint now, const LeaseRef& lease) 
     state.detached.SetDeadline(lease.put_id, std::max(version->deadline, SaturatingAdd(now, ttl)));
     return ttl;
   }
-  if (auto* renamed = state.renamed.Find(lease.put_id); renamed != nullptr && IsReadable(state, *renamed->value)) {
+  if (auto* renamed = state.renamed.Find(lease.put_id);
+      renamed != nullptr && IsReadable(state, *renamed->value)) {
     Touch(state, *renamed->value, now);
     return ttl;
   }
-  return {ErrorCode::kObjectNotFound,
-          "version " + std::to_string(lease.put_id.value) + " of key " + Quote(lease.name.key) + " is gone"};
+  return {ErrorCode::kObjectNotFound, "version " + std::to_string(lease.put_id.value) + " of key " +
+                                          Quote(lease.name.key) + " is gone"};
 }
 
 Result<bool> ExistKey(State& state, TimePoint now, const ObjectName& name, bool grant_lease) {

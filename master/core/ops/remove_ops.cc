@@ -11,7 +11,8 @@ namespace {
 // Takes the readable version's name away. A write in progress goes on, unless it was to replace just this version.
 void RemoveVersion(State& state, Object* object, TimePoint now) {
   ++state.counters.removed_objects;
-  if (object->pending != nullptr && object->pending->expected == object->put_id) object->pending->base_removed = true;
+  if (object->pending != nullptr && object->pending->expected == object->put_id)
+    object->pending->base_removed = true;
   DropVersion(state, object, now);
 }
 
@@ -71,13 +72,15 @@ Status Remove(State& state, TimePoint now, const ObjectName& name, bool force) {
   Object* object = state.table.Find(TenantOf(name.tenant), name.key);
   if (object == nullptr || !IsReadable(state, *object)) {
     if (object != nullptr && object->pending != nullptr) {
-      return {ErrorCode::kReplicaIsNotReady, "key " + Quote(name.key) + " has no version yet, only a write in progress"};
+      return {ErrorCode::kReplicaIsNotReady,
+              "key " + Quote(name.key) + " has no version yet, only a write in progress"};
     }
     return {ErrorCode::kObjectNotFound, "key " + Quote(name.key) + " has no readable version"};
   }
   if (!force && IsLeased(state, *object, now)) {
-    return {ErrorCode::kObjectHasLease, "key " + Quote(name.key) + " is leased for another " +
-                                            std::to_string(ToMillis(LeaseEnd(state, *object) - now)) + " ms"};
+    return {ErrorCode::kObjectHasLease,
+            "key " + Quote(name.key) + " is leased for another " +
+                std::to_string(ToMillis(LeaseEnd(state, *object) - now)) + " ms"};
   }
   RemoveVersion(state, object, now);
   return Status::Ok();

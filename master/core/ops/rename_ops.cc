@@ -28,13 +28,14 @@ const Object* FirstWithPrefix(const KeyIndex& index, std::string_view prefix) {
 
 }  // namespace
 
-Status Rename(State& state, TimePoint now, const ObjectName& from, const ObjectName& to, bool no_replace) {
+Status Rename(State& state, TimePoint now, const ObjectName& from, const ObjectName& to,
+              bool no_replace) {
   RETURN_IF_ERROR(CheckName(from));
   RETURN_IF_ERROR(CheckName(to));
   const std::string_view tenant = TenantOf(from.tenant);
   if (tenant != TenantOf(to.tenant)) {
-    return {ErrorCode::kInvalidParams, "an object cannot move from tenant " + Quote(tenant) + " to tenant " +
-                                           Quote(TenantOf(to.tenant))};
+    return {ErrorCode::kInvalidParams, "an object cannot move from tenant " + Quote(tenant) +
+                                           " to tenant " + Quote(TenantOf(to.tenant))};
   }
   Object* object = state.table.Find(tenant, from.key);
   if (object == nullptr || !IsReadable(state, *object)) {
@@ -55,8 +56,9 @@ Status Rename(State& state, TimePoint now, const ObjectName& from, const ObjectN
   return Status::Ok();
 }
 
-Result<RenamePrefixWalk> StartRenamePrefix(State& state, TimePoint now, const std::string& tenant_name,
-                                           const std::string& from, const std::string& to) {
+Result<RenamePrefixWalk> StartRenamePrefix(State& state, TimePoint now,
+                                           const std::string& tenant_name, const std::string& from,
+                                           const std::string& to) {
   RETURN_IF_ERROR(CheckTenant(tenant_name));
   if (from.empty() || to.empty()) return {ErrorCode::kInvalidParams, "a prefix is empty"};
   RenamePrefixWalk walk;
@@ -64,14 +66,16 @@ Result<RenamePrefixWalk> StartRenamePrefix(State& state, TimePoint now, const st
   const Tenant* tenant = state.table.FindTenant(TenantOf(tenant_name));
   if (tenant == nullptr) return walk;
   if (from != to && (from.substr(0, to.size()) == to || to.substr(0, from.size()) == from)) {
-    return {ErrorCode::kInvalidParams, "one of the prefixes " + Quote(from) + " and " + Quote(to) +
-                                           " begins with the other"};
+    return {ErrorCode::kInvalidParams,
+            "one of the prefixes " + Quote(from) + " and " + Quote(to) + " begins with the other"};
   }
   for (const std::string& prefix : {from, to}) {
-    if (const Object* writing = FirstWithPrefix(tenant->writing, prefix)) return Busy(writing->key());
+    if (const Object* writing = FirstWithPrefix(tenant->writing, prefix))
+      return Busy(writing->key());
   }
   std::vector<Object*> objects;
-  for (auto it = tenant->readable.lower_bound(std::string_view(from)); it != tenant->readable.end(); ++it) {
+  for (auto it = tenant->readable.lower_bound(std::string_view(from)); it != tenant->readable.end();
+       ++it) {
     if ((*it)->key().substr(0, from.size()) != from) break;
     if (IsReadable(state, **it)) objects.push_back(*it);
   }
@@ -81,8 +85,9 @@ Result<RenamePrefixWalk> StartRenamePrefix(State& state, TimePoint now, const st
   for (const Object* object : objects) {
     const std::string target = to + std::string(object->key().substr(from.size()));
     if (target.size() > kMaxKeyBytes) {
-      return {ErrorCode::kInvalidKey, "the new name " + Quote(target) + " has " + std::to_string(target.size()) +
-                                          " bytes, at most " + std::to_string(kMaxKeyBytes) + " are allowed"};
+      return {ErrorCode::kInvalidKey, "the new name " + Quote(target) + " has " +
+                                          std::to_string(target.size()) + " bytes, at most " +
+                                          std::to_string(kMaxKeyBytes) + " are allowed"};
     }
     const Object* there = any_target ? state.table.Find(*tenant, target) : nullptr;
     if (there != nullptr && IsReadable(state, *there)) {

@@ -7,7 +7,8 @@ namespace mooncake::core {
 namespace {
 
 SegmentInfo InfoOf(const Segment& segment) {
-  return {segment.descriptor, segment.status, segment.used(), segment.allocator->LargestFree(), segment.replicas};
+  return {segment.descriptor, segment.status, segment.used(), segment.allocator->LargestFree(),
+          segment.replicas};
 }
 
 }  // namespace
@@ -15,7 +16,8 @@ SegmentInfo InfoOf(const Segment& segment) {
 std::vector<SegmentInfo> GetSegments(const State& state, std::span<const SegmentId> ids) {
   std::vector<SegmentInfo> infos;
   if (ids.empty()) {
-    for (const auto& [name, slot] : state.pool.by_name()) infos.push_back(InfoOf(state.pool.at(slot)));
+    for (const auto& [name, slot] : state.pool.by_name())
+      infos.push_back(InfoOf(state.pool.at(slot)));
     return infos;
   }
   for (const SegmentId& id : ids) {
@@ -36,7 +38,8 @@ std::vector<ClientInfo> GetClients(const State& state, TimePoint now) {
   return infos;
 }
 
-std::vector<std::string> SegmentNames(const State& state, std::span<const ReplicaDescriptor> replicas) {
+std::vector<std::string> SegmentNames(const State& state,
+                                      std::span<const ReplicaDescriptor> replicas) {
   std::vector<std::string> names;
   for (const ReplicaDescriptor& replica : replicas) {
     for (const Extent& extent : replica.extents) {

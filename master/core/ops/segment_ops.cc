@@ -33,12 +33,13 @@ Status CheckMount(const State& state, const SegmentDescriptor& segment) {
   const uint32_t slot = state.pool.FindById(segment.id);
   if (slot == kNoSlot) return Status::Ok();
   const SegmentDescriptor& mounted = state.pool.at(slot).descriptor;
-  if (mounted.owner != segment.owner || mounted.name != segment.name || mounted.size != segment.size) {
-    return {ErrorCode::kInvalidParams, "segment " + segment.id.ToString() + " is mounted as " + Quote(mounted.name) +
-                                           " by " + mounted.owner.ToString() + " with " +
-                                           std::to_string(mounted.size) + " bytes, now " + Quote(segment.name) +
-                                           " by " + segment.owner.ToString() + " with " +
-                                           std::to_string(segment.size)};
+  if (mounted.owner != segment.owner || mounted.name != segment.name ||
+      mounted.size != segment.size) {
+    return {ErrorCode::kInvalidParams,
+            "segment " + segment.id.ToString() + " is mounted as " + Quote(mounted.name) + " by " +
+                mounted.owner.ToString() + " with " + std::to_string(mounted.size) +
+                " bytes, now " + Quote(segment.name) + " by " + segment.owner.ToString() +
+                " with " + std::to_string(segment.size)};
   }
   if (segment.epoch < mounted.epoch) {
     return {ErrorCode::kInvalidVersion, "segment " + segment.id.ToString() + " has access epoch " +
@@ -67,11 +68,13 @@ void DoMount(State& state, ClientState& owner, const SegmentDescriptor& segment)
 
 }  // namespace
 
-Result<PingReply> Ping(State& state, TimePoint now, const ClientId& id, const std::string& address) {
+Result<PingReply> Ping(State& state, TimePoint now, const ClientId& id,
+                       const std::string& address) {
   if (id.IsNil()) return {ErrorCode::kInvalidParams, "the client's id is nil"};
   if (address.size() > kMaxAddressBytes) {
-    return {ErrorCode::kInvalidParams, "the address has " + std::to_string(address.size()) + " bytes, at most " +
-                                           std::to_string(kMaxAddressBytes) + " are allowed"};
+    return {ErrorCode::kInvalidParams, "the address has " + std::to_string(address.size()) +
+                                           " bytes, at most " + std::to_string(kMaxAddressBytes) +
+                                           " are allowed"};
   }
   bool is_new = false;
   ClientState& client = Hear(state, now, id, is_new);
@@ -85,7 +88,8 @@ Result<PingReply> Ping(State& state, TimePoint now, const ClientId& id, const st
   return reply;
 }
 
-Status MountSegment(State& state, TimePoint now, const ClientId& id, const SegmentDescriptor& segment) {
+Status MountSegment(State& state, TimePoint now, const ClientId& id,
+                    const SegmentDescriptor& segment) {
   RETURN_IF_ERROR(CheckSegment(id, segment));
   RETURN_IF_ERROR(CheckMount(state, segment));
   bool is_new = false;
@@ -127,8 +131,8 @@ Status UnmountSegment(State& state, const ClientId& id, const SegmentId& segment
   if (slot == kNoSlot) return Status::Ok();
   const ClientId owner = state.pool.at(slot).descriptor.owner;
   if (owner != id) {
-    return {ErrorCode::kInvalidParams, "segment " + segment.ToString() + " belongs to client " + owner.ToString() +
-                                           ", not to " + id.ToString()};
+    return {ErrorCode::kInvalidParams, "segment " + segment.ToString() + " belongs to client " +
+                                           owner.ToString() + ", not to " + id.ToString()};
   }
   Kill(state, slot, /*owner_must_remount=*/false);
   return Status::Ok();

@@ -9,7 +9,8 @@ namespace {
 
 // a.first/a.second < b.first/b.second, exactly.
 bool SmallerRatio(std::pair<uint64_t, uint64_t> a, std::pair<uint64_t, uint64_t> b) {
-  return static_cast<unsigned __int128>(a.first) * b.second < static_cast<unsigned __int128>(b.first) * a.second;
+  return static_cast<unsigned __int128>(a.first) * b.second <
+         static_cast<unsigned __int128>(b.first) * a.second;
 }
 
 // Draws without replacement, one at a time. The permutation is kept between orders: shuffling a shuffled list is
@@ -38,7 +39,9 @@ class RandomDraw {
 
 class RandomPolicy : public PlacementPolicy {
  public:
-  void Begin(const PlacementHints&, const SegmentLoads& loads, Rng& rng) override { draw_.Begin(loads.size(), rng); }
+  void Begin(const PlacementHints&, const SegmentLoads& loads, Rng& rng) override {
+    draw_.Begin(loads.size(), rng);
+  }
   std::optional<uint32_t> Next() override { return draw_.Next(); }
 
  private:
@@ -89,8 +92,9 @@ class FreeRatioPolicy : public ListedFirstPolicy {
       const auto index = static_cast<uint32_t>((start + i) % count);
       scored.push_back({Ratio(loads.at(index)), index});
     }
-    std::stable_sort(scored.begin(), scored.end(),
-                     [](const Scored& a, const Scored& b) { return SmallerRatio(b.ratio, a.ratio); });
+    std::stable_sort(scored.begin(), scored.end(), [](const Scored& a, const Scored& b) {
+      return SmallerRatio(b.ratio, a.ratio);
+    });
     for (const Scored& s : scored) first_.push_back(s.index);
   }
 
@@ -104,8 +108,8 @@ class FreeRatioPolicy : public ListedFirstPolicy {
 };
 
 bool HostIsKnown(std::string_view host) {
-  return !host.empty() && host != "localhost" && host.substr(0, 4) != "127." && host != "::1" && host != "0.0.0.0" &&
-         host != "::";
+  return !host.empty() && host != "localhost" && host.substr(0, 4) != "127." && host != "::1" &&
+         host != "0.0.0.0" && host != "::";
 }
 
 class LocalFirstPolicy : public ListedFirstPolicy {
@@ -122,7 +126,9 @@ class LocalFirstPolicy : public ListedFirstPolicy {
       return loads.at(a).host_id < loads.at(b).host_id;
     });
     for (size_t begin = 0, end = 0; begin < first_.size(); begin = end) {
-      while (end < first_.size() && loads.at(first_[end]).host_id == loads.at(first_[begin]).host_id) ++end;
+      while (end < first_.size() &&
+             loads.at(first_[end]).host_id == loads.at(first_[begin]).host_id)
+        ++end;
       const auto from = first_.begin() + static_cast<std::ptrdiff_t>(begin);
       const auto to = first_.begin() + static_cast<std::ptrdiff_t>(end);
       std::rotate(from, from + static_cast<std::ptrdiff_t>(hints.key_hash % (end - begin)), to);

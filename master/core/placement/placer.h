@@ -52,11 +52,11 @@ class Placer {
   const std::unique_ptr<PlacementPolicy> policy_;
   const std::unique_ptr<Loads> loads_;
   // Of the request at hand.
-  std::vector<uint32_t> order_;     // slots as far as they were drawn
-  size_t preferred_count_ = 0;      // the first so many of order_ were asked for by name
+  std::vector<uint32_t> order_;  // slots as far as they were drawn
+  size_t preferred_count_ = 0;   // the first so many of order_ were asked for by name
   bool exhausted_ = false;
   std::vector<uint32_t> excluded_;
-  std::vector<uint32_t> taken_;     // by an earlier replica
+  std::vector<uint32_t> taken_;  // by an earlier replica
 };
 
 }  // namespace mooncake::core

@@ -6,10 +6,13 @@ namespace mooncake::core {
 namespace {
 
 bool On(const ReplicaDescriptor& replica, const SegmentId& id) {
-  return std::any_of(replica.extents.begin(), replica.extents.end(), [&](const Extent& e) { return e.segment == id; });
+  return std::any_of(replica.extents.begin(), replica.extents.end(),
+                     [&](const Extent& e) { return e.segment == id; });
 }
 
-bool StartsWith(const std::string& text, const std::string& prefix) { return text.rfind(prefix, 0) == 0; }
+bool StartsWith(const std::string& text, const std::string& prefix) {
+  return text.rfind(prefix, 0) == 0;
+}
 
 }  // namespace
 
@@ -19,19 +22,23 @@ void CoreModel::Drop(TimePoint now, const std::string& key) {
   readable_.erase(key);
 }
 
-ErrorCode CoreModel::PutStart(TimePoint now, const PutStartArgs& args, const std::optional<PutStartReply>& reply) {
+ErrorCode CoreModel::PutStart(TimePoint now, const PutStartArgs& args,
+                              const std::optional<PutStartReply>& reply) {
   const auto readable = readable_.find(args.name.key);
   const auto write = writes_.find(args.name.key);
   if (args.mode == WriteMode::kCreate) {
     if (readable != readable_.end()) return ErrorCode::kObjectAlreadyExists;
-    if (write != writes_.end() && now - write->second.started <= options_.put_start_discard_timeout) {
+    if (write != writes_.end() &&
+        now - write->second.started <= options_.put_start_discard_timeout) {
       return ErrorCode::kObjectAlreadyExists;
     }
-  } else if (args.expected != kNoPut && (readable == readable_.end() || readable->second.id != args.expected)) {
+  } else if (args.expected != kNoPut &&
+             (readable == readable_.end() || readable->second.id != args.expected)) {
     return ErrorCode::kInvalidVersion;
   }
   if (!reply.has_value()) return ErrorCode::kNoAvailableHandle;
-  writes_[args.name.key] = {reply->put_id, args.client, args.size, now, args.expected, false, reply->replicas};
+  writes_[args.name.key] = {reply->put_id, args.client, args.size,      now,
+                            args.expected, false,       reply->replicas};
   return ErrorCode::kOk;
 }
 
@@ -42,7 +49,7 @@ ErrorCode CoreModel::PutEnd(TimePoint now, const PutEndArgs& args) {
   if (write == writes_.end() || write->second.id != args.put_id) {
     if (readable != readable_.end() && readable->second.id == args.put_id) return ErrorCode::kOk;
     return readable == readable_.end() && write == writes_.end() ? ErrorCode::kObjectNotFound
-                                                                : ErrorCode::kInvalidWrite;
+                                                                 : ErrorCode::kInvalidWrite;
   }
   if (write->second.client != args.client) return ErrorCode::kIllegalClient;
   const Write done = write->second;
@@ -59,9 +66,10 @@ ErrorCode CoreModel::PutRevoke(TimePoint, const PutRevokeArgs& args) {
   const auto write = writes_.find(key);
   if (write == writes_.end() || write->second.id != args.put_id) {
     const auto readable = readable_.find(key);
-    if (readable != readable_.end() && readable->second.id == args.put_id) return ErrorCode::kObjectAlreadyExists;
+    if (readable != readable_.end() && readable->second.id == args.put_id)
+      return ErrorCode::kObjectAlreadyExists;
     return readable == readable_.end() && write == writes_.end() ? ErrorCode::kObjectNotFound
-                                                                : ErrorCode::kInvalidWrite;
+                                                                 : ErrorCode::kInvalidWrite;
   }
   if (write->second.client != args.client) return ErrorCode::kIllegalClient;
   writes_.erase(write);
@@ -99,12 +107,14 @@ ErrorCode CoreModel::Remove(TimePoint now, const std::string& key, bool force) {
     return write != writes_.end() ? ErrorCode::kReplicaIsNotReady : ErrorCode::kObjectNotFound;
   }
   if (!force && readable->second.lease_until > now) return ErrorCode::kObjectHasLease;
-  if (write != writes_.end() && write->second.expected == readable->second.id) write->second.base_removed = true;
+  if (write != writes_.end() && write->second.expected == readable->second.id)
+    write->second.base_removed = true;
   Drop(now, key);
   return ErrorCode::kOk;
 }
 
-ErrorCode CoreModel::Rename(TimePoint now, const std::string& from, const std::string& to, bool no_replace) {
+ErrorCode CoreModel::Rename(TimePoint now, const std::string& from, const std::string& to,
+                            bool no_replace) {
   if (!readable_.contains(from)) return ErrorCode::kObjectNotFound;
   if (from == to) return ErrorCode::kOk;
   if (writes_.contains(from)) return ErrorCode::kObjectReplicaBusy;
@@ -117,8 +127,8 @@ ErrorCode CoreModel::Rename(TimePoint now, const std::string& from, const std::s
   return ErrorCode::kOk;
 }
 
-std::optional<uint64_t> CoreModel::RenamePrefix(TimePoint now, const std::string& from, const std::string& to,
-                                                ErrorCode& code) {
+std::optional<uint64_t> CoreModel::RenamePrefix(TimePoint now, const std::string& from,
+                                                const std::string& to, ErrorCode& code) {
   for (const auto& [key, write] : writes_) {
     if (!StartsWith(key, from) && !StartsWith(key, to)) continue;
     code = ErrorCode::kObjectReplicaBusy;
@@ -157,14 +167,17 @@ void CoreModel::LoseSegment(TimePoint, const SegmentId& id) {
   for (auto& [key, write] : writes_) lose(write.replicas);
   for (auto& [key, version] : readable_) lose(version.replicas);
   for (auto& [put_id, version] : detached_) lose(version.replicas);
-  const auto lost = [](const auto& item) { return item.second.size > 0 && item.second.replicas.empty(); };
+  const auto lost = [](const auto& item) {
+    return item.second.size > 0 && item.second.replicas.empty();
+  };
   std::erase_if(readable_, lost);
   std::erase_if(detached_, lost);
 }
 
 bool CoreModel::Evicted(TimePoint now, const std::string& key) {
   const auto readable = readable_.find(key);
-  if (readable == readable_.end() || readable->second.lease_until > now || writes_.contains(key)) return false;
+  if (readable == readable_.end() || readable->second.lease_until > now || writes_.contains(key))
+    return false;
   readable_.erase(readable);
   return true;
 }

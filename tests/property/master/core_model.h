@@ -35,14 +35,16 @@ class CoreModel {
   explicit CoreModel(const CoreOptions& options) : options_(options) {}
 
   // What the core must answer. For PutStart, kNoAvailableHandle is the core's to decide.
-  ErrorCode PutStart(TimePoint now, const PutStartArgs& args, const std::optional<PutStartReply>& reply);
+  ErrorCode PutStart(TimePoint now, const PutStartArgs& args,
+                     const std::optional<PutStartReply>& reply);
   ErrorCode PutEnd(TimePoint now, const PutEndArgs& args);
   ErrorCode PutRevoke(TimePoint now, const PutRevokeArgs& args);
   ErrorCode Get(TimePoint now, const std::string& key);
   ErrorCode Renew(TimePoint now, const std::string& key, PutId id);
   ErrorCode Remove(TimePoint now, const std::string& key, bool force);
   ErrorCode Rename(TimePoint now, const std::string& from, const std::string& to, bool no_replace);
-  std::optional<uint64_t> RenamePrefix(TimePoint now, const std::string& from, const std::string& to, ErrorCode& code);
+  std::optional<uint64_t> RenamePrefix(TimePoint now, const std::string& from,
+                                       const std::string& to, ErrorCode& code);
   void Expire(TimePoint now);
   // A segment is gone: replicas with an extent there, and what has none left.
   void LoseSegment(TimePoint now, const SegmentId& id);

@@ -1,8 +1,8 @@
 // Random operations on few keys, with a hand-driven clock, against CoreModel: equal answers, equal contents, no byte
 // given away that a reader, a writer or a leaseholder may still use, and the invariants after each step.
-#include <gtest/gtest.h>
-
 #include <map>
+
+#include <gtest/gtest.h>
 
 #include "master/core/metadata_core.h"
 #include "tests/property/master/core_model.h"
@@ -32,7 +32,8 @@ CoreOptions OptionsOf(Rng& rng) {
 
 class World {
  public:
-  explicit World(uint64_t seed) : rng_(seed), options_(OptionsOf(rng_)), core_(options_, Term{1}, seed), model_(options_) {
+  explicit World(uint64_t seed)
+      : rng_(seed), options_(OptionsOf(rng_)), core_(options_, Term{1}, seed), model_(options_) {
     for (uint32_t node = 0; node < kNodes; ++node) Mount(node);
   }
 
@@ -72,7 +73,8 @@ class World {
       const auto stat = core_.Stat(now_, Name(key));
       if (!stat.ok()) gone.push_back(key);
     }
-    for (const std::string& key : gone) ASSERT_TRUE(model_.Evicted(now_, key)) << Where() << ": lost " << key;
+    for (const std::string& key : gone)
+      ASSERT_TRUE(model_.Evicted(now_, key)) << Where() << ": lost " << key;
   }
 
   void Start() {
@@ -83,20 +85,24 @@ class World {
     args.mode = rng_.Chance(1, 2) ? WriteMode::kCreate : WriteMode::kReplace;
     args.config.replica_num = static_cast<uint32_t>(rng_.Between(1, 3));
     if (rng_.Chance(1, 4)) args.config.soft_pin = SoftPinAction::kEnable;
-    if (rng_.Chance(1, 4)) args.config.soft_pin_ttl = args.config.soft_pin == SoftPinAction::kEnable
-                                                          ? std::optional<Duration>(Seconds(9)) : std::nullopt;
+    if (rng_.Chance(1, 4))
+      args.config.soft_pin_ttl = args.config.soft_pin == SoftPinAction::kEnable
+                                     ? std::optional<Duration>(Seconds(9))
+                                     : std::nullopt;
     args.config.hard_pin = rng_.Chance(1, 40);
     if (rng_.Chance(1, 5)) args.config.preferred_segments = {"node1", "none"};
     if (rng_.Chance(1, 8)) args.config.excluded_segments = {"node2"};
     const auto readable = model_.readable().find(args.name.key);
     if (args.mode == WriteMode::kReplace && rng_.Chance(1, 3)) {
-      args.expected = readable != model_.readable().end() && rng_.Chance(3, 4) ? readable->second.id : PutId{3};
+      args.expected =
+          readable != model_.readable().end() && rng_.Chance(3, 4) ? readable->second.id : PutId{3};
     }
     what_ = "PutStart " + args.name.key;
     const auto reply = core_.PutStart(now_, args);
     ASSERT_NO_FATAL_FAILURE(Reconcile());
     const auto started = reply.ok() ? std::optional<PutStartReply>(reply.value()) : std::nullopt;
-    ASSERT_EQ(reply.code(), model_.PutStart(now_, args, started)) << Where() << ": " << reply.status();
+    ASSERT_EQ(reply.code(), model_.PutStart(now_, args, started))
+        << Where() << ": " << reply.status();
     if (reply.ok()) {
       attempts_.push_back({args.name.key, reply.value().put_id, args.client});
       CheckReplicas(reply.value().replicas, args.size);
@@ -133,7 +139,8 @@ class World {
     const std::string to = Key();
     const bool no_replace = rng_.Chance(1, 3);
     what_ = "Rename " + from + " to " + to;
-    ASSERT_EQ(core_.Rename(now_, Name(from), Name(to), no_replace).code(), model_.Rename(now_, from, to, no_replace))
+    ASSERT_EQ(core_.Rename(now_, Name(from), Name(to), no_replace).code(),
+              model_.Rename(now_, from, to, no_replace))
         << Where();
   }
 
@@ -202,7 +209,8 @@ class World {
       const std::string key = Key();
       const bool force = rng_.Chance(1, 2);
       what_ = "Remove " + key;
-      ASSERT_EQ(core_.Remove(now_, Name(key), force).code(), model_.Remove(now_, key, force)) << Where();
+      ASSERT_EQ(core_.Remove(now_, Name(key), force).code(), model_.Remove(now_, key, force))
+          << Where();
     } else if (dice < 86) {
       Rename();
     } else if (dice < 89) {
@@ -230,7 +238,8 @@ class World {
       }
     };
     for (const auto& [key, version] : model_.readable()) use(version.replicas, "version of " + key);
-    for (const auto& [id, version] : model_.detached()) use(version.replicas, "detached " + std::to_string(id.value));
+    for (const auto& [id, version] : model_.detached())
+      use(version.replicas, "detached " + std::to_string(id.value));
     for (const auto& [key, write] : model_.writes()) use(write.replicas, "write on " + key);
     for (const auto& [segment, by_offset] : uses) {
       uint64_t end = 0;
@@ -253,7 +262,8 @@ class World {
       ASSERT_EQ(entries[i].key, key) << Where();
       ASSERT_EQ(entries[i].stat.put_id, version.id) << Where();
       ASSERT_EQ(entries[i].stat.size, version.size) << Where();
-      ASSERT_EQ(entries[i].stat.lease_left, std::max(version.lease_until - now_, Duration::zero())) << Where();
+      ASSERT_EQ(entries[i].stat.lease_left, std::max(version.lease_until - now_, Duration::zero()))
+          << Where();
       ++i;
     }
   }

@@ -1,11 +1,10 @@
 // The allocator against a plain map of intervals: blocks never overlap, books balance, free neighbours are one.
-#include "master/core/allocator/offset_allocator.h"
-
-#include <gtest/gtest.h>
-
 #include <map>
 #include <vector>
 
+#include <gtest/gtest.h>
+
+#include "master/core/allocator/offset_allocator.h"
 #include "transfer/base/rng.h"
 
 namespace mooncake::core {
@@ -60,7 +59,8 @@ TEST_P(RandomChurn, NeverOverlapsAndCoalescesFully) {
   std::vector<Live> live;
   for (int step = 0; step < 2000; ++step) {
     if (live.empty() || rng.Chance(11, 20)) {
-      const uint64_t bytes = rng.Between(1, rng.Chance(1, 4) ? largest_request : std::min<uint64_t>(largest_request, 999));
+      const uint64_t bytes = rng.Between(
+          1, rng.Chance(1, 4) ? largest_request : std::min<uint64_t>(largest_request, 999));
       const bool up_to = rng.Chance(1, 10);
       const uint64_t least = rng.Between(1, bytes);
       const auto block = up_to ? allocator.AllocateUpTo(bytes, least) : allocator.Allocate(bytes);
@@ -91,7 +91,8 @@ INSTANTIATE_TEST_SUITE_P(Seeds, RandomChurn, ::testing::Range<uint64_t>(1, 31));
 // All sequences of small steps on a tiny allocator.
 TEST(OffsetAllocatorExhaustive, EveryOrderOfFiveStepsIsConsistent) {
   constexpr int kSteps = 5;
-  constexpr int kChoices = 6;  // allocate 1, 2 or 3 units; free the first, second or last live block
+  constexpr int kChoices =
+      6;  // allocate 1, 2 or 3 units; free the first, second or last live block
   int sequences = 1;
   for (int i = 0; i < kSteps; ++i) sequences *= kChoices;
   for (int sequence = 0; sequence < sequences; ++sequence) {
@@ -108,7 +109,8 @@ TEST(OffsetAllocatorExhaustive, EveryOrderOfFiveStepsIsConsistent) {
         live.push_back({block->offset, bytes, block->handle});
       } else {
         if (live.empty()) continue;
-        const size_t victim = choice == 5 ? live.size() - 1 : std::min<size_t>(live.size() - 1, choice - 3);
+        const size_t victim =
+            choice == 5 ? live.size() - 1 : std::min<size_t>(live.size() - 1, choice - 3);
         allocator.Free(live[victim].handle);
         model.erase(live[victim].offset);
         live.erase(live.begin() + static_cast<std::ptrdiff_t>(victim));

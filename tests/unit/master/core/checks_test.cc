@@ -69,7 +69,9 @@ TEST(Checks, APatternIsSearchedForInAnyBytes) {
   ASSERT_TRUE(pattern.ok());
   EXPECT_TRUE(Matches(pattern.value(), std::string_view("ab\0cd", 5)));
   EXPECT_TRUE(Matches(pattern.value(), "ab\ncd"));
-  EXPECT_TRUE(Matches(pattern.value(), "ab\xffxb\xff" "c"));
+  EXPECT_TRUE(Matches(pattern.value(),
+                      "ab\xffxb\xff"
+                      "c"));
   EXPECT_FALSE(Matches(pattern.value(), "bc"));
 }
 

@@ -1,11 +1,11 @@
 // A core with a hand-driven clock and short forms of its operations. Checks the invariants at the end of each test.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "master/core/metadata_core.h"
 
@@ -36,8 +36,8 @@ class CoreTest : public ::testing::Test {
   }
 
   static ClientId Node(const std::string& name) { return {1, std::hash<std::string>()(name)}; }
-  static SegmentDescriptor Describe(const std::string& name, uint64_t size, const std::string& host = "",
-                                    uint64_t life = 1) {
+  static SegmentDescriptor Describe(const std::string& name, uint64_t size,
+                                    const std::string& host = "", uint64_t life = 1) {
     SegmentDescriptor d;
     d.id = {life, std::hash<std::string>()(name)};
     d.name = name;
@@ -47,15 +47,19 @@ class CoreTest : public ::testing::Test {
     d.host_id = host.empty() ? "host-of-" + name : host;
     return d;
   }
-  SegmentDescriptor Mount(const std::string& name, uint64_t size, const std::string& host = "", uint64_t life = 1) {
+  SegmentDescriptor Mount(const std::string& name, uint64_t size, const std::string& host = "",
+                          uint64_t life = 1) {
     const SegmentDescriptor d = Describe(name, size, host, life);
     EXPECT_EQ(core().MountSegment(now_, d.owner, d), Status::Ok());
     return d;
   }
-  void Unmount(const SegmentDescriptor& d) { EXPECT_EQ(core().UnmountSegment(now_, d.owner, d.id), Status::Ok()); }
+  void Unmount(const SegmentDescriptor& d) {
+    EXPECT_EQ(core().UnmountSegment(now_, d.owner, d.id), Status::Ok());
+  }
 
   static ObjectName Name(const std::string& key) { return {kDefaultTenant, key}; }
-  Result<PutStartReply> Start(const std::string& key, uint64_t size, const ReplicateConfig& config = {},
+  Result<PutStartReply> Start(const std::string& key, uint64_t size,
+                              const ReplicateConfig& config = {},
                               WriteMode mode = WriteMode::kCreate, const ClientId& client = kWriter,
                               PutId expected = kNoPut) {
     return core().PutStart(now_, {client, Name(key), size, mode, config, expected});
@@ -79,8 +83,12 @@ class CoreTest : public ::testing::Test {
   }
 
   Result<ReplicaList> Get(const std::string& key) { return core().GetReplicaList(now_, Name(key)); }
-  bool Exists(const std::string& key) { return core().ExistKey(now_, Name(key), false).value_or(false); }
-  Status Remove(const std::string& key, bool force = false) { return core().Remove(now_, Name(key), force); }
+  bool Exists(const std::string& key) {
+    return core().ExistKey(now_, Name(key), false).value_or(false);
+  }
+  Status Remove(const std::string& key, bool force = false) {
+    return core().Remove(now_, Name(key), force);
+  }
   uint64_t Used() { return core().GetStatus().used; }
   void Advance(Duration d) { now_ += d; }
   void TickAll() {

@@ -34,7 +34,8 @@ TEST_F(Groups, RemovingAMemberKeepsTheOthersAndTheLastDropsTheGroup) {
 TEST_F(Groups, BelongToATenant) {
   Mount("a", kMiB);
   Put("k", 1, {.group = "g"});
-  const auto start = core().PutStart(now_, {.client = kWriter, .name = {"t", "k"}, .size = 1, .config = {.group = "g"}});
+  const auto start = core().PutStart(
+      now_, {.client = kWriter, .name = {"t", "k"}, .size = 1, .config = {.group = "g"}});
   ASSERT_TRUE(start.ok());
   EXPECT_EQ(core().PutEnd(now_, 0, {kWriter, {"t", "k"}, start.value().put_id, {}}), Status::Ok());
   ASSERT_TRUE(Get("k").ok());
@@ -59,7 +60,10 @@ TEST_F(Pins, AreCheckedAtPutStart) {
   };
   int i = 0;
   for (const Case& c : cases) {
-    EXPECT_EQ(Start("k" + std::to_string(++i), 1, {.soft_pin = c.action, .soft_pin_ttl = c.ttl}).code(), c.code) << i;
+    EXPECT_EQ(
+        Start("k" + std::to_string(++i), 1, {.soft_pin = c.action, .soft_pin_ttl = c.ttl}).code(),
+        c.code)
+        << i;
   }
 }
 
@@ -79,7 +83,8 @@ TEST_F(Pins, AreCommittedAtEndAndNotRefreshedByReads) {
   Advance(Seconds(20));
   EXPECT_EQ(End("k", start.value_or({}).put_id), Status::Ok());
   ASSERT_TRUE(Get("k").ok());
-  EXPECT_EQ(core().Stat(now_, Name("k")).value_or({}).soft_pin_left, options_.soft_pin_ttl - Seconds(20));
+  EXPECT_EQ(core().Stat(now_, Name("k")).value_or({}).soft_pin_left,
+            options_.soft_pin_ttl - Seconds(20));
 }
 
 TEST_F(Pins, ExpireOneByOne) {

@@ -63,7 +63,8 @@ TEST_F(Listing, StartAfterInsideACommonPrefixSkipsAllOfIt) {
   PutAll({"d/1", "d/2", "e"});
   EXPECT_EQ(Names(List({.delimiter = "/", .start_after = "d/1"})), (Strings{"e"}));
   EXPECT_EQ(Names(List({.start_after = "d/1"})), (Strings{"d/2", "e"}));
-  EXPECT_EQ(Names(List({.prefix = "d/", .delimiter = "/", .start_after = "d/1"})), (Strings{"d/2"}));
+  EXPECT_EQ(Names(List({.prefix = "d/", .delimiter = "/", .start_after = "d/1"})),
+            (Strings{"d/2"}));
   EXPECT_EQ(Names(List({.prefix = "d/", .start_after = "z"})), (Strings{}));
 }
 
@@ -73,7 +74,11 @@ TEST_F(Listing, ADelimiterMayBeLong) {
 }
 
 TEST_F(Listing, ACommonPrefixOfTheLastBytesEndsTheList) {
-  PutAll({"\xff\xff" "1", "\xff\xff" "2"});
+  PutAll(
+      {"\xff\xff"
+       "1",
+       "\xff\xff"
+       "2"});
   EXPECT_EQ(Names(List({.delimiter = "\xff"})), (Strings{"\xff"}));
   EXPECT_FALSE(List({.delimiter = "\xff", .start_after = "\xff"}).truncated);
 }
@@ -97,7 +102,8 @@ TEST_F(Listing, HidesWritesInProgress) {
 }
 
 TEST_F(Listing, InStepsIsTheSame) {
-  for (int i = 0; i < 50; ++i) PutAll({"d" + std::to_string(i % 5) + "/" + std::to_string(i), "k" + std::to_string(i)});
+  for (int i = 0; i < 50; ++i)
+    PutAll({"d" + std::to_string(i % 5) + "/" + std::to_string(i), "k" + std::to_string(i)});
   const ListArgs args{.delimiter = "/", .limit = 40};
   auto walk = core().StartListObjects(args);
   ASSERT_TRUE(walk.ok());
@@ -110,8 +116,10 @@ TEST_F(Listing, InStepsIsTheSame) {
 
 TEST_F(Listing, RefusesSenselessLimits) {
   EXPECT_EQ(core().ListObjects(now_, {.limit = 0}).code(), ErrorCode::kInvalidParams);
-  EXPECT_EQ(core().ListObjects(now_, {.limit = kMaxListLimit + 1}).code(), ErrorCode::kInvalidParams);
-  EXPECT_EQ(core().ListObjects(now_, {.delimiter = std::string(17, '/')}).code(), ErrorCode::kInvalidParams);
+  EXPECT_EQ(core().ListObjects(now_, {.limit = kMaxListLimit + 1}).code(),
+            ErrorCode::kInvalidParams);
+  EXPECT_EQ(core().ListObjects(now_, {.delimiter = std::string(17, '/')}).code(),
+            ErrorCode::kInvalidParams);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include "master/core/allocator/offset_allocator.h"
 
-#include <gtest/gtest.h>
-
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace mooncake::core {
 namespace {

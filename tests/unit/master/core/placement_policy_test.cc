@@ -1,11 +1,11 @@
 #include "master/core/placement/placement_policy.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace mooncake::core {
 namespace {
@@ -34,7 +34,9 @@ class FakeLoads : public SegmentLoads {
 FakeLoads Cluster(uint32_t count) {
   std::vector<FakeLoads::Load> loads;
   for (uint32_t i = 0; i < count; ++i) {
-    loads.push_back({.name = "s" + std::to_string(i), .host = "h" + std::to_string(i % 5), .free = i * 7 % 100});
+    loads.push_back({.name = "s" + std::to_string(i),
+                     .host = "h" + std::to_string(i % 5),
+                     .free = i * 7 % 100});
   }
   return FakeLoads(std::move(loads));
 }
@@ -66,11 +68,12 @@ TEST_P(EveryPolicy, NamesEachSegmentAtMostOnceAndRepeatsWithItsSeed) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Strategies, EveryPolicy,
-                         ::testing::Values(AllocationStrategy::kRandom, AllocationStrategy::kFreeRatioFirst,
-                                           AllocationStrategy::kSsdFreeRatioFirst, AllocationStrategy::kLocalFirst,
-                                           AllocationStrategy::kCxl),
-                         [](const auto& param) { return std::string(AllocationStrategyName(param.param)); });
+INSTANTIATE_TEST_SUITE_P(
+    Strategies, EveryPolicy,
+    ::testing::Values(AllocationStrategy::kRandom, AllocationStrategy::kFreeRatioFirst,
+                      AllocationStrategy::kSsdFreeRatioFirst, AllocationStrategy::kLocalFirst,
+                      AllocationStrategy::kCxl),
+    [](const auto& param) { return std::string(AllocationStrategyName(param.param)); });
 
 TEST(RandomPolicy, IsUniform) {
   const auto policy = MakePlacementPolicy(AllocationStrategy::kRandom);
@@ -108,7 +111,9 @@ TEST(SsdFreeRatioPolicy, UnknownIsEmptyAndOverusedIsFull) {
 
 TEST(LocalFirstPolicy, BeginsWithTheWritersHostThenTheNextOnes) {
   const auto policy = MakePlacementPolicy(AllocationStrategy::kLocalFirst);
-  const FakeLoads loads({{.name = "a", .host = "h1"}, {.name = "b", .host = "h2"}, {.name = "c", .host = "h2"},
+  const FakeLoads loads({{.name = "a", .host = "h1"},
+                         {.name = "b", .host = "h2"},
+                         {.name = "c", .host = "h2"},
                          {.name = "d", .host = "h3"}});
   Rng rng(3);
   policy->Begin({.host_id = "h2", .key_hash = 0}, loads, rng);

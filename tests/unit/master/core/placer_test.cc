@@ -1,8 +1,8 @@
 #include "master/core/placement/placer.h"
 
-#include <gtest/gtest.h>
-
 #include <set>
+
+#include <gtest/gtest.h>
 
 #include "transfer/base/seal.h"
 
@@ -21,10 +21,16 @@ class PlacerTest : public ::testing::Test {
     d.host_id = host.empty() ? "host-of-" + name : host;
     return pool_.Mount(d);
   }
-  ExtentList Place(uint64_t size, uint32_t replicas = 1, const std::vector<std::string>& preferred = {},
+  ExtentList Place(uint64_t size, uint32_t replicas = 1,
+                   const std::vector<std::string>& preferred = {},
                    const std::vector<std::string>& excluded = {}) {
-    return placer_.Place({.size = size, .replicas = replicas, .preferred = preferred, .excluded = excluded,
-                          .old_slots = {}, .host_id = {}, .key = "k"},
+    return placer_.Place({.size = size,
+                          .replicas = replicas,
+                          .preferred = preferred,
+                          .excluded = excluded,
+                          .old_slots = {},
+                          .host_id = {},
+                          .key = "k"},
                          rng_);
   }
   static uint64_t Sum(const ExtentList& extents) {

@@ -41,7 +41,8 @@ TEST_F(PutStart, TheWriteDeadlineLeavesAMarginBeforeTheRelease) {
   Mount("a", 4 * kMiB);
   const auto start = Start("k", 1);
   EXPECT_EQ(start.value_or({}).grant, Seconds(570));
-  EXPECT_EQ(start.value_or({}).write_deadline_ms, ToMillis((now_ + Seconds(570)).time_since_epoch()));
+  EXPECT_EQ(start.value_or({}).write_deadline_ms,
+            ToMillis((now_ + Seconds(570)).time_since_epoch()));
 }
 
 TEST_F(PutStart, AShortReleaseTimeoutIsHalvedForTheWriteDeadline) {
@@ -57,7 +58,8 @@ TEST_F(PutStart, EveryReplicaCountGetsItsOwnSegments) {
     const auto start = Start("k" + std::to_string(n), 1000, {.replica_num = n});
     ASSERT_TRUE(start.ok());
     std::set<SegmentId> segments;
-    for (const ReplicaDescriptor& r : start.value().replicas) segments.insert(r.extents.at(0).segment);
+    for (const ReplicaDescriptor& r : start.value().replicas)
+      segments.insert(r.extents.at(0).segment);
     EXPECT_EQ(segments.size(), n);
   }
 }
@@ -121,8 +123,9 @@ TEST_F(PutStart, WithoutRoomTheMessageNamesWantedFreeAndLargestHole) {
   Mount("a", kMiB);
   const auto start = Start("k", 2 * kMiB);
   EXPECT_EQ(start.code(), ErrorCode::kNoAvailableHandle);
-  EXPECT_EQ(start.message(),
-            "2097152 bytes wanted, 1048576 of 1048576 free in 1 segments, the largest hole has 1048576");
+  EXPECT_EQ(
+      start.message(),
+      "2097152 bytes wanted, 1048576 of 1048576 free in 1 segments, the largest hole has 1048576");
 }
 
 TEST_F(PutStart, WithoutSegmentsThereIsNoRoom) {
@@ -204,8 +207,10 @@ TEST_F(PutEnd, KeepsTheReplicasThatAreLeft) {
 TEST_F(PutEnd, StoresTheAttributes) {
   Mount("a", kMiB);
   const auto start = Start("k", 1000);
-  const ObjectAttributes attributes{.kind = ObjectKind::kSymlink, .mode = 0644, .uid = 1, .gid = 2, .mtime_ns = 3};
-  EXPECT_EQ(core().PutEnd(now_, 9, {kWriter, Name("k"), start.value_or({}).put_id, attributes}), Status::Ok());
+  const ObjectAttributes attributes{
+      .kind = ObjectKind::kSymlink, .mode = 0644, .uid = 1, .gid = 2, .mtime_ns = 3};
+  EXPECT_EQ(core().PutEnd(now_, 9, {kWriter, Name("k"), start.value_or({}).put_id, attributes}),
+            Status::Ok());
   EXPECT_EQ(core().Stat(now_, Name("k")).value_or({}).attributes, attributes);
 }
 

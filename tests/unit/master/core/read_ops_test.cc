@@ -34,7 +34,8 @@ TEST_F(Reads, ExistGrantsALeaseOnlyWhenAsked) {
 TEST_F(Reads, RenewExtendsExactlyTheVersionThatWasRead) {
   Mount("a", kMiB);
   const PutId id = Put("k", 1);
-  EXPECT_EQ(core().RenewLease(now_, {Name("k"), PutId{id.value + 1}}).code(), ErrorCode::kObjectNotFound);
+  EXPECT_EQ(core().RenewLease(now_, {Name("k"), PutId{id.value + 1}}).code(),
+            ErrorCode::kObjectNotFound);
   ASSERT_TRUE(Get("k").ok());
   Advance(Seconds(9));
   EXPECT_EQ(core().RenewLease(now_, {Name("k"), id}).value_or({}), Seconds(10));
@@ -63,8 +64,10 @@ TEST_F(Reads, SetAttributesChecksTheVersion) {
   Mount("a", kMiB);
   const PutId id = Put("k", 1);
   const ObjectAttributes attributes{.mode = 0600};
-  EXPECT_EQ(core().SetAttributes(now_, Name("k"), PutId{1}, attributes).code(), ErrorCode::kInvalidVersion);
-  EXPECT_EQ(core().SetAttributes(now_, Name("none"), kNoPut, attributes).code(), ErrorCode::kObjectNotFound);
+  EXPECT_EQ(core().SetAttributes(now_, Name("k"), PutId{1}, attributes).code(),
+            ErrorCode::kInvalidVersion);
+  EXPECT_EQ(core().SetAttributes(now_, Name("none"), kNoPut, attributes).code(),
+            ErrorCode::kObjectNotFound);
   EXPECT_EQ(core().SetAttributes(now_, Name("k"), id, attributes), Status::Ok());
   EXPECT_EQ(core().Stat(now_, Name("k")).value_or({}).attributes, attributes);
   EXPECT_EQ(core().SetAttributes(now_, Name("k"), kNoPut, {}), Status::Ok());
@@ -76,7 +79,8 @@ TEST_F(Reads, TenantsDoNotSeeEachOther) {
   EXPECT_EQ(core().GetReplicaList(now_, {"other", "k"}).code(), ErrorCode::kObjectNotFound);
   const auto start = core().PutStart(now_, {.client = kWriter, .name = {"other", "k"}, .size = 2});
   ASSERT_TRUE(start.ok());
-  EXPECT_EQ(core().PutEnd(now_, 0, {kWriter, {"other", "k"}, start.value().put_id, {}}), Status::Ok());
+  EXPECT_EQ(core().PutEnd(now_, 0, {kWriter, {"other", "k"}, start.value().put_id, {}}),
+            Status::Ok());
   EXPECT_EQ(core().Stat(now_, {"other", "k"}).value_or({}).size, 2u);
   EXPECT_EQ(core().Stat(now_, {"", "k"}).value_or({}).size, 1u);  // "" is the default tenant
 }

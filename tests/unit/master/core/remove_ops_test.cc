@@ -52,7 +52,8 @@ TEST_F(Removal, ByRegexSkipsLeasedUnlessForced) {
 TEST_F(Removal, BadPatternsRemoveNothing) {
   Mount("a", kMiB);
   Put("k", 1);
-  for (const std::string& pattern : {std::string(), std::string("("), std::string(5000, 'a'), std::string("(a{900}){900}")}) {
+  for (const std::string& pattern :
+       {std::string(), std::string("("), std::string(5000, 'a'), std::string("(a{900}){900}")}) {
     EXPECT_EQ(core().RemoveByRegex(now_, {.pattern = pattern}).code(), ErrorCode::kInvalidParams);
   }
   EXPECT_TRUE(Exists("k"));
@@ -118,7 +119,8 @@ TEST_F(Removal, ReplicaListsByRegexGrantLeasesUpToTheLimit) {
   EXPECT_EQ(walk.value().found[0].second.lease, Seconds(10));
   EXPECT_EQ(Remove("k4").code(), ErrorCode::kObjectHasLease);
   EXPECT_EQ(Remove("k5"), Status::Ok());
-  EXPECT_EQ(core().StartGetReplicaListByRegex(kDefaultTenant, "k", 0).code(), ErrorCode::kInvalidParams);
+  EXPECT_EQ(core().StartGetReplicaListByRegex(kDefaultTenant, "k", 0).code(),
+            ErrorCode::kInvalidParams);
 }
 
 }  // namespace

@@ -69,7 +69,8 @@ TEST_F(Segments, AreChecked) {
   EXPECT_EQ(mount([](auto& d) { d.size = kMaxSegmentBytes + 1; }), ErrorCode::kInvalidParams);
   EXPECT_EQ(mount([](auto& d) { d.owner = kOther; }), ErrorCode::kInvalidParams);
   EXPECT_EQ(mount([](auto&) {}), ErrorCode::kOk);
-  EXPECT_EQ(mount([](auto& d) { d.size = 2 * kMiB; }), ErrorCode::kInvalidParams);  // another size, same id
+  EXPECT_EQ(mount([](auto& d) { d.size = 2 * kMiB; }),
+            ErrorCode::kInvalidParams);  // another size, same id
 }
 
 TEST_F(Segments, GetSegmentsLeavesOutWhatIsUnknown) {
@@ -166,7 +167,8 @@ TEST_F(Clients, ABadSegmentInARemountChangesNothing) {
   const auto a = Mount("a", kMiB);
   auto bad = Describe("b", 1);
   bad.owner = a.owner;
-  EXPECT_EQ(core().ReMountSegments(now_, a.owner, std::vector{bad}).code(), ErrorCode::kInvalidParams);
+  EXPECT_EQ(core().ReMountSegments(now_, a.owner, std::vector{bad}).code(),
+            ErrorCode::kInvalidParams);
   EXPECT_EQ(core().GetSegments({}).size(), 1u);
 }
 

@@ -73,8 +73,10 @@ TEST_F(UpsertOp, ALeasedOldValueKeepsItsBytesUntilTheLeaseEnds) {
 TEST_F(UpsertOp, ExpectedNamesTheVersionThatMayBeReplaced) {
   Mount("a", kMiB);
   const PutId id = Put("k", 1);
-  EXPECT_EQ(Start("k", 1, {}, WriteMode::kReplace, kWriter, PutId{id.value + 1}).code(), ErrorCode::kInvalidVersion);
-  EXPECT_EQ(Start("none", 1, {}, WriteMode::kReplace, kWriter, id).code(), ErrorCode::kInvalidVersion);
+  EXPECT_EQ(Start("k", 1, {}, WriteMode::kReplace, kWriter, PutId{id.value + 1}).code(),
+            ErrorCode::kInvalidVersion);
+  EXPECT_EQ(Start("none", 1, {}, WriteMode::kReplace, kWriter, id).code(),
+            ErrorCode::kInvalidVersion);
   EXPECT_EQ(Start("k", 1, {}, WriteMode::kCreate, kWriter, id).code(), ErrorCode::kInvalidParams);
   const auto start = Start("k", 1, {}, WriteMode::kReplace, kWriter, id);
   EXPECT_EQ(End("k", start.value_or({}).put_id), Status::Ok());
@@ -149,8 +151,10 @@ TEST_F(UpsertOp, TheGroupOfAReadableObjectDoesNotChange) {
   Mount("a", kMiB);
   Put("grouped", 1, {.group = "g"});
   Put("alone", 1);
-  EXPECT_EQ(Start("grouped", 1, {.group = "h"}, WriteMode::kReplace).code(), ErrorCode::kInvalidParams);
-  EXPECT_EQ(Start("alone", 1, {.group = "g"}, WriteMode::kReplace).code(), ErrorCode::kInvalidParams);
+  EXPECT_EQ(Start("grouped", 1, {.group = "h"}, WriteMode::kReplace).code(),
+            ErrorCode::kInvalidParams);
+  EXPECT_EQ(Start("alone", 1, {.group = "g"}, WriteMode::kReplace).code(),
+            ErrorCode::kInvalidParams);
   Upsert("grouped", 1);
   EXPECT_EQ(core().Stat(now_, Name("grouped")).value_or({}).group, "g");
   Start("new", 1, {.group = "g"}).Ignore("replaced at once");
