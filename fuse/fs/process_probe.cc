@@ -14,8 +14,7 @@
 namespace mooncake::fs {
 namespace {
 
-constexpr size_t kStatFieldState = 0;      // counted from the field behind the name
-constexpr size_t kStatFieldExitCode = 49;  // field 52 of proc(5)
+constexpr size_t kStatFieldExitCode = 49;  // field 52 of proc(5), counted from the field behind the name
 
 std::string ProcPath(pid_t pid, const char* file) { return "/proc/" + std::to_string(pid) + "/" + file; }
 
@@ -59,7 +58,12 @@ class ProcProbe final : public ProcessProbe {
     return group ? static_cast<pid_t>(*group) : tid;
   }
 
+  // /proc/PID/stat must not be read while its process is in execve(2): there it waits for a lock that execve holds
+  // while it closes descriptors, that is, while it waits for our answer to the flush. A thread that is ending has no
+  // memory map any more and cannot be in execve; `status` waits for nothing.
   bool DiesOfSignal(pid_t tid) const override {
+    const auto status = ReadSmallFile(ProcPath(tid, "status"));
+    if (!status || status->find("\nVmSize:") != std::string::npos) return false;
     const auto stat = ReadSmallFile(ProcPath(tid, "stat"));
     if (!stat) return false;
     const auto fields = StatFields(*stat);
@@ -69,10 +73,9 @@ class ProcProbe final : public ProcessProbe {
   }
 
   bool IsAlive(pid_t process) const override {
-    const auto stat = ReadSmallFile(ProcPath(process, "stat"));
-    if (!stat) return false;
-    const auto fields = StatFields(*stat);
-    return !fields.empty() && fields[kStatFieldState] != "Z" && fields[kStatFieldState] != "X";
+    const auto status = ReadSmallFile(ProcPath(process, "status"));
+    if (!status) return false;
+    return status->find("\nState:\tZ") == std::string::npos && status->find("\nState:\tX") == std::string::npos;
   }
 
   // Reads fdinfo, never the files: a stat of them would come back to this very process as a request.

@@ -5,6 +5,7 @@
 namespace mooncake::fs {
 namespace {
 
+constexpr unsigned kLongestRead = 1 << 20;
 constexpr int64_t kNsPerSecond = 1'000'000'000;
 constexpr blksize_t kPreferredIo = 1 << 20;  // the longest request: what programs that ask then read and write
 constexpr uint64_t kStatBlock = 512;
@@ -29,6 +30,7 @@ mode_t TypeBits(ObjectKind kind) {
 }
 
 void OnInit(void* userdata, fuse_conn_info* connection) {
+  connection->max_read = kLongestRead;  // libfuse wants to hear it here and as a mount option
   connection->max_background = 64;
   connection->congestion_threshold = 48;
   // The write-back cache defers errors past close(2); splice is slower than copying here (fuse/README.md).
