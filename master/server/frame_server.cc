@@ -65,10 +65,7 @@ class FrameServer::Impl {
         listen_fd_(listener.fd),
         refused_(options_.refusal) {}
 
-  ~Impl() {
-    Stop();
-    close(listen_fd_);
-  }
+  ~Impl() { Stop(); }
 
   Status Begin() {
     if (wake_.fd() < 0) return Status(ErrorCode::kRpcFail, std::string("eventfd: ") + std::strerror(errno));
@@ -97,6 +94,9 @@ class FrameServer::Impl {
     }
     wake_.Ring();
     if (acceptor_.joinable()) acceptor_.join();
+    // Resets those that the kernel took and nobody accepted: they would wait for a reply that never comes.
+    if (listen_fd_ >= 0) close(listen_fd_);
+    listen_fd_ = -1;
     AwaitConnections(clock_.Now() + options_.stop_grace);
     {
       MutexLock lock(mutex_);
@@ -231,8 +231,9 @@ class FrameServer::Impl {
   const SessionFactory sessions_;
   const Clock& clock_;
   const HostPort address_;
-  const int listen_fd_;
   std::thread acceptor_;
+  // Changed by Stop only, when the acceptor has ended.
+  int listen_fd_;
 
   // Own synchronisation.
   WakeUp wake_;

@@ -350,53 +350,61 @@ TEST_P(TransportSuite, ManyThreadsShareAConnection) {
   EXPECT_EQ(segments().active_accesses(), 0u);
 }
 
-// A reader must get the bytes of one epoch or an error, and no write of the old epoch may land in the new one.
+// No byte of an older epoch may land once the epoch has advanced, and no reader of an older epoch may see a byte of a newer
+// one. (A reader of the new epoch may see what the old one left: telling that apart is the seal's business.)
 TEST_P(TransportSuite, EpochsDoNotMixUnderLoad) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "readers and writers of one place race on purpose here";
+#endif
   constexpr size_t kBytes = 3 * kMiB;
+  constexpr uint64_t kFirst = ServedNode::kEpoch.value;
+  constexpr uint64_t kEnd = kFirst + 9;
   std::atomic<bool> stop{false};
-  std::atomic<int> torn{0};
+  std::atomic<int> too_new{0};
+  const auto move = [&](SliceOp op, std::vector<std::byte>& bytes, uint64_t epoch, PutId put_id) {
+    Slice slice = node().Write(0, bytes, put_id);
+    slice.op = op;
+    slice.epoch = AccessEpoch{epoch};
+    connection_->Execute({&slice, 1}, In(Seconds(20)));
+    return slice.status.ok();
+  };
   std::thread reader([&] {
     std::vector<std::byte> got(kBytes);
     while (!stop) {
-      for (uint64_t epoch = 3; epoch < 12; ++epoch) {
-        Slice slice = ServedNode::Read(0, got);
-        slice.epoch = AccessEpoch{epoch};
-        connection_->Execute({&slice, 1}, In(Seconds(20)));
-        if (!slice.status.ok()) continue;
-        for (const std::byte b : got)
-          torn += static_cast<uint64_t>(b) == epoch || b == std::byte{0} ? 0 : 1;
+      for (uint64_t epoch = kFirst; epoch < kEnd; ++epoch) {
+        if (!move(SliceOp::kRead, got, epoch, kNoPut)) continue;
+        int wrong = 0;
+        for (const std::byte b : got) wrong += static_cast<uint64_t>(b) > epoch ? 1 : 0;
+        too_new += wrong;
       }
     }
   });
   std::thread writer([&] {
     while (!stop) {
-      for (uint64_t epoch = 3; epoch < 12; ++epoch) {
+      for (uint64_t epoch = kFirst; epoch < kEnd; ++epoch) {
         std::vector<std::byte> bytes(kBytes, static_cast<std::byte>(epoch));
-        Slice slice = node().Write(0, bytes, PutId{1});
-        slice.epoch = AccessEpoch{epoch};
-        connection_->Execute({&slice, 1}, In(Seconds(20)));
+        (void)move(SliceOp::kWrite, bytes, epoch, PutId{1});
       }
     }
   });
-  for (uint64_t epoch = 4; epoch < 12; ++epoch) {
-    ASSERT_TRUE(
+  for (uint64_t epoch = kFirst + 1; epoch < kEnd; ++epoch) {
+    EXPECT_TRUE(
         segments().SetEpoch(ServedNode::kSegment, AccessEpoch{epoch}, In(Seconds(10))).ok());
     // What an old writer might still be doing would show here.
     std::fill_n(node().memory().begin(), kBytes, std::byte{0});
     std::vector<std::byte> mine(kBytes, static_cast<std::byte>(epoch));
-    Slice slice = node().Write(0, mine, PutId{2});
-    slice.epoch = AccessEpoch{epoch};
-    connection_->Execute({&slice, 1}, In(Seconds(20)));
+    (void)move(SliceOp::kWrite, mine, epoch, PutId{2});
+    size_t old = 0;
     for (size_t i = 0; i < kBytes; ++i) {
-      ASSERT_TRUE(node().memory()[i] == static_cast<std::byte>(epoch) ||
-                  node().memory()[i] == std::byte{0})
-          << "byte " << i << " of an old epoch in epoch " << epoch;
+      const auto byte = static_cast<uint64_t>(node().memory()[i]);
+      old += byte != epoch && byte != 0 ? 1 : 0;
     }
+    EXPECT_EQ(old, 0u) << "bytes of an old epoch in epoch " << epoch;
   }
   stop = true;
   reader.join();
   writer.join();
-  EXPECT_EQ(torn.load(), 0);
+  EXPECT_EQ(too_new.load(), 0);
 }
 
 #define MC_TRANSPORT_SUITE(name, factory)                                       \

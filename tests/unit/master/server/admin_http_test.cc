@@ -1,0 +1,104 @@
+// The HTTP pages, asked over loopback.
+#include "master/server/admin_http.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "master/api/wire_socket.h"
+#include "transfer/base/manual_clock.h"
+
+namespace mooncake {
+namespace {
+
+// One server for all tests: stopping it takes a second.
+struct World {
+  World() {
+    service = std::move(MasterService::Create({.term = Term{7}, .seed = 1, .background = false}, clock)).value();
+    auto started = AdminHttp::Start({"127.0.0.1", 0}, *service, [] { return ConnectionNumbers{5, 6}; });
+    EXPECT_TRUE(started.ok()) << started.status();
+    http = std::move(started).value();
+  }
+  ManualClock clock;
+  std::unique_ptr<MasterService> service;
+  std::unique_ptr<AdminHttp> http;
+};
+
+class AdminHttpTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { world_ = new World; }
+  static void TearDownTestSuite() {
+    delete world_;
+    world_ = nullptr;
+  }
+
+  // The whole answer, status line and all.
+  std::string Ask(const std::string& path, const std::string& method = "GET") {
+    const Clock& clock = SystemClock();
+    auto socket = wire::FrameSocket::Connect(address(), clock, clock.Now() + Seconds(30));
+    EXPECT_TRUE(socket.ok()) << socket.status();
+    const std::string request = method + " " + path + " HTTP/1.1\r\nHost: x\r\n\r\n";
+    EXPECT_EQ(send(socket->fd(), request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
+    std::string answer;
+    std::array<char, 4096> bytes{};
+    for (;;) {
+      const ssize_t got = recv(socket->fd(), bytes.data(), bytes.size(), 0);
+      if (got == 0 || (got < 0 && errno != EAGAIN)) return answer;
+      if (got > 0) answer.append(bytes.data(), static_cast<size_t>(got));
+    }
+  }
+
+  static MasterService& service() { return *world_->service; }
+  static const HostPort& address() { return world_->http->address(); }
+
+ private:
+  static World* world_;
+};
+World* AdminHttpTest::world_ = nullptr;
+
+bool Contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST_F(AdminHttpTest, AnswersItsPages) {
+  const ClientId node{1, 2};
+  ASSERT_TRUE(service().Ping(node, "n", kNever).ok());
+  ASSERT_EQ(service().MountSegment(node,
+                                   {.id = {3, 4},
+                                    .name = "seg\"1",
+                                    .size = 1 << 20,
+                                    .epoch = AccessEpoch{1},
+                                    .owner = node,
+                                    .host_id = "h",
+                                    .protocol = "tcp",
+                                    .endpoint = "h:1"},
+                                   kNever),
+            Status::Ok());
+  const std::string health = Ask("/health");
+  EXPECT_TRUE(Contains(health, "HTTP/1.1 200") && Contains(health, "application/json") &&
+              Contains(health, "\"service_ready\": true"))
+      << health;
+  EXPECT_TRUE(Contains(Ask("/ready"), "HTTP/1.1 200"));
+  EXPECT_TRUE(Contains(Ask("/metrics"), "master_rpc_connections 5\n"));
+  EXPECT_TRUE(Contains(Ask("/metrics"), "segment=\"seg\\\"1\"}"));
+  EXPECT_TRUE(Contains(Ask("/metrics/summary"), "segments=1"));
+  EXPECT_TRUE(Contains(Ask("/get_all_segments"), "\r\n\r\nseg\"1\n"));
+  EXPECT_TRUE(Contains(Ask("/get_segments_detail"), "\"segment_name\": \"seg\\\"1\""));
+}
+
+TEST_F(AdminHttpTest, RefusesWhatItHasNot) {
+  EXPECT_TRUE(Contains(Ask("/nothing"), "HTTP/1.1 404"));
+  EXPECT_TRUE(Contains(Ask("/metrics", "POST"), "HTTP/1.1 405"));
+  EXPECT_TRUE(Contains(Ask("/health", "HEAD"), "HTTP/1.1 200"));
+}
+
+TEST_F(AdminHttpTest, SaysWhyAPortCannotBeHad) {
+  const auto second = AdminHttp::Start(address(), service(), [] { return ConnectionNumbers{}; });
+  EXPECT_EQ(second.code(), ErrorCode::kRpcFail);
+  EXPECT_TRUE(Contains(second.message(), "in use")) << second.message();
+}
+
+}  // namespace
+}  // namespace mooncake
