@@ -59,14 +59,14 @@ void PeerTable::Fail(Peer& peer, const Status& why) {
 }
 
 Result<PeerPath> PeerTable::Get(const PeerAddress& address, TimePoint deadline,
-                                size_t first_transport) {
+                                size_t first_transport, Backoff backoff) {
   const std::shared_ptr<Peer> peer = Find(address);
   Status refusal;
   {
     MutexLock lock(peer->mutex);
     peer->connections.resize(transports_.size());
     while (true) {
-      refusal = Admit(*peer, address);
+      if (backoff == Backoff::kRespect) refusal = Admit(*peer, address);
       if (!refusal.ok()) break;
       for (size_t i = first_transport; i < transports_.size(); ++i) {
         auto& connection = peer->connections[i];

@@ -38,8 +38,11 @@ class PeerTable {
             const PeerTableOptions& options);
 
   // The best working connection to the peer, made now if need be; `first_transport` leaves out better ones (for a retry
-  // on another path). kTransferFail: no way there, or it failed a moment ago. kRpcTimeout.
-  Result<PeerPath> Get(const PeerAddress& peer, TimePoint deadline, size_t first_transport = 0);
+  // on another path). kTransferFail: no way there, or it failed a moment ago. kRpcTimeout. With
+  // kAnyway a peer in its back-off is tried all the same.
+  enum class Backoff : uint8_t { kRespect, kAnyway };
+  Result<PeerPath> Get(const PeerAddress& peer, TimePoint deadline, size_t first_transport = 0,
+                       Backoff backoff = Backoff::kRespect);
 
   // How a call on it went. A failure is "nobody answered": it starts or prolongs the peer's back-off.
   void OnAnswer(const PeerAddress& peer);

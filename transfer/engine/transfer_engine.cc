@@ -17,9 +17,12 @@ bool NobodyAnswered(const Status& status) {
   return status.code() == ErrorCode::kRpcTimeout || status.code() == ErrorCode::kTransferFail;
 }
 
-void SettleAll(std::span<PeerSlice> slices, const std::vector<uint32_t>& which,
-               const Status& status) {
-  for (const uint32_t i : which) slices[i].slice.status = status;
+void SettleUnsent(std::span<PeerSlice> slices, const std::vector<uint32_t>& which,
+                  const Status& status) {
+  for (const uint32_t i : which) {
+    slices[i].slice.status = status;
+    slices[i].sent = false;
+  }
 }
 
 }  // namespace
@@ -128,7 +131,7 @@ void TransferEngine::RunInParallel(std::span<PeerSlice> slices, std::vector<Grou
 void TransferEngine::RunGroup(std::span<PeerSlice> slices, const Group& group, TimePoint deadline) {
   const TimePoint started = clock_.Now();
   const Result<PeerPath> path = peers_.Get(*group.peer, deadline);
-  if (!path.ok()) return SettleAll(slices, group.slices, path.status());
+  if (!path.ok()) return SettleUnsent(slices, group.slices, path.status());
   // Connections take contiguous slices.
   std::vector<Slice> batch;
   batch.reserve(group.slices.size());
@@ -218,8 +221,11 @@ Result<ByteSpan> TransferEngine::View(const PeerAddress& peer, const SegmentId& 
 
 Status TransferEngine::Fence(const PeerAddress& peer, const SegmentId& segment, PutId put_id,
                              TimePoint deadline) {
-  ASSIGN_OR_RETURN(const PeerPath path, peers_.Get(peer, deadline));
-  return path.connection->Fence(segment, put_id, deadline);
+  ASSIGN_OR_RETURN(const PeerPath path,
+                   peers_.Get(peer, deadline, 0, PeerTable::Backoff::kAnyway));
+  const Status status = path.connection->Fence(segment, put_id, deadline);
+  if (!NobodyAnswered(status)) peers_.OnAnswer(peer);
+  return status;
 }
 
 Status TransferEngine::Supersede(const PeerAddress& peer, const SegmentId& segment,

@@ -20,6 +20,8 @@ namespace mooncake {
 struct PeerSlice {
   const PeerAddress* peer = nullptr;
   Slice slice;
+  // Out. False: there was no path to the peer, so nothing was sent and a write needs no fence.
+  bool sent = true;
 };
 
 struct TransferEngineOptions {
@@ -66,6 +68,7 @@ class TransferEngine {
   // are what they were is for seal, epoch and lease to say. kNotSupported: not on this host. Else as Connection::View.
   Result<ByteSpan> View(const PeerAddress& peer, const SegmentId& segment, AccessEpoch epoch,
                         uint64_t offset, uint64_t length, TimePoint deadline);
+  // Also tries a peer in its back-off: a write that failed is what put it there.
   Status Fence(const PeerAddress& peer, const SegmentId& segment, PutId put_id, TimePoint deadline);
   Status Supersede(const PeerAddress& peer, const SegmentId& segment, AccessEpoch epoch,
                    uint64_t seal_offset, PutId put_id, TimePoint deadline);

@@ -35,7 +35,10 @@ ServerStream::ServerStream(UniqueFd fd, bool local, ServerContext& context)
       idle_since_(context.clock.Now().time_since_epoch().count()),
       head_(kHeaderBytes + kMaxEntries * kEntryBytes) {}
 
-void ServerStream::Cut() { (void)::shutdown(fd_.get(), SHUT_RDWR); }
+void ServerStream::Cut() {
+  cut_.store(true, std::memory_order_relaxed);
+  (void)::shutdown(fd_.get(), SHUT_RDWR);
+}
 
 void ServerStream::Run() {
   bool first = true;
@@ -177,7 +180,7 @@ bool ServerStream::ServeWrite(const FrameHeader& header) {
       left -= step;
     }
   }
-  if (!ReceiveAll(fd_.get(), io, context_.clock, deadline).ok()) return false;
+  if (!ReceiveAll(fd_.get(), io, context_.clock, deadline, &cut_).ok()) return false;
   accesses_.clear();  // before the reply: who has it may fence, and must not wait for our send
   context_.counters.bytes_written.fetch_add(admitted, std::memory_order_relaxed);
   BuildReplyHead(header, 0);

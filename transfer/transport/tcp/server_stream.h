@@ -69,6 +69,7 @@ class ServerStream final : public CutTarget, public std::enable_shared_from_this
   const bool local_;
   ServerContext& context_;
   SessionId session_;
+  std::atomic<bool> cut_{false};     // asked between receives; orders nothing
   std::atomic<int64_t> idle_since_;  // for the choice of a stream to drop; orders nothing
   std::vector<Entry> entries_;
   std::vector<ErrorCode> codes_;

@@ -3,6 +3,7 @@
 
 #include <sys/uio.h>
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -75,9 +76,11 @@ struct IoResult {
 IoResult SendSome(int fd, IoVector& io);
 IoResult ReceiveSome(int fd, IoVector& io);
 
-// All of `io`, or: kRpcTimeout at the deadline, kTransferFail when the stream ended.
+// All of `io`, or: kRpcTimeout at the deadline, kTransferFail when the stream ended or `*stop` became true (asked before
+// each system call: a stream that was shut down still delivers what had arrived).
 Status SendAll(int fd, IoVector& io, const Clock& clock, TimePoint deadline);
-Status ReceiveAll(int fd, IoVector& io, const Clock& clock, TimePoint deadline);
+Status ReceiveAll(int fd, IoVector& io, const Clock& clock, TimePoint deadline,
+                  const std::atomic<bool>* stop = nullptr);
 
 // As SendAll/ReceiveAll for a single buffer, with a descriptor beside its first byte. Unix sockets only.
 Status SendWithFd(int fd, ByteSpan bytes, int passed, const Clock& clock, TimePoint deadline);

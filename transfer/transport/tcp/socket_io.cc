@@ -123,8 +123,14 @@ Status SendAll(int fd, IoVector& io, const Clock& clock, TimePoint deadline) {
   return MoveAll(fd, io, clock, deadline, POLLOUT, "send", SendSome);
 }
 
-Status ReceiveAll(int fd, IoVector& io, const Clock& clock, TimePoint deadline) {
-  return MoveAll(fd, io, clock, deadline, POLLIN, "receive", ReceiveSome);
+Status ReceiveAll(int fd, IoVector& io, const Clock& clock, TimePoint deadline,
+                  const std::atomic<bool>* stop) {
+  const auto some = [stop](int socket, IoVector& rest) {
+    if (stop != nullptr && stop->load(std::memory_order_relaxed))
+      return IoResult{IoOutcome::kClosed, ECANCELED};
+    return ReceiveSome(socket, rest);
+  };
+  return MoveAll(fd, io, clock, deadline, POLLIN, "receive", some);
 }
 
 Status SendWithFd(int fd, ByteSpan bytes, int passed, const Clock& clock, TimePoint deadline) {
