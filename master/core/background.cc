@@ -4,6 +4,7 @@
 
 #include "master/core/eviction/evictor.h"
 #include "master/core/ops/ops.h"
+#include "master/core/prefix_rename.h"
 #include "master/core/versions.h"
 #include "master/core/writes.h"
 
@@ -87,8 +88,9 @@ TickResult Tick(State& state, TimePoint now, uint32_t budget) {
   ExpireSoftPins(state, now, left);
   ExpireRenamed(state, now, left);
   SweepDeadSegments(state, now, left);
+  const bool renamed = FinishRenames(state, now, nullptr, left);
   const bool evict_more = left > 0 && EvictAboveWatermarks(state, now, left);
-  result.more = left == 0 || evict_more || !state.pool.unswept().empty();
+  result.more = left == 0 || evict_more || !renamed || !state.pool.unswept().empty();
   result.next = std::min({state.clients.NextDeadline(), state.writes.NextDeadline(),
                           state.discarded.NextDeadline(), state.detached.NextDeadline(),
                           state.soft_pins.NextDeadline(), state.renamed.NextDeadline()});

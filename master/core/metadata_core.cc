@@ -4,6 +4,7 @@
 #include "master/core/checks.h"
 #include "master/core/eviction/evictor.h"
 #include "master/core/ops/ops.h"
+#include "master/core/prefix_rename.h"
 #include "master/core/state.h"
 #include "transfer/base/check.h"
 
@@ -144,7 +145,10 @@ Result<RenamePrefixWalk> MetadataCore::StartRenamePrefix(TimePoint now, const st
                                                          const std::string& to_prefix) {
   return core::StartRenamePrefix(*state_, now, tenant, from_prefix, to_prefix);
 }
-bool MetadataCore::Step(TimePoint, RenamePrefixWalk& walk, uint32_t) { return walk.done; }
+bool MetadataCore::Step(TimePoint now, RenamePrefixWalk& walk, uint32_t max_keys) {
+  StepWalk(*state_, now, walk, max_keys);
+  return walk.done;
+}
 Result<uint64_t> MetadataCore::RenamePrefix(TimePoint now, const std::string& tenant,
                                             const std::string& from_prefix,
                                             const std::string& to_prefix) {

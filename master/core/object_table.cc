@@ -1,5 +1,7 @@
 #include "master/core/object_table.h"
 
+#include <algorithm>
+
 #include <absl/hash/hash.h>
 
 #include "transfer/base/check.h"
@@ -60,6 +62,7 @@ Object* ObjectTable::Insert(std::string_view tenant, std::string_view key) {
   Tenant* owner = it->second.get();
   Object* object = Object::Create(owner, HashOf(*owner, key), key);
   MC_CHECK(PartOf(object->hash).insert(object).second);
+  owner->longest_key = std::max(owner->longest_key, key.size());
   ++owner->objects;
   ++size_;
   return object;

@@ -27,9 +27,10 @@ using KeyIndex = absl::btree_set<Object*, KeyOrder>;
 // Exists while it has an object.
 struct Tenant {
   std::string name;
-  uint64_t objects = 0;  // in the table, readable or not
-  KeyIndex readable;     // objects with a version
-  KeyIndex writing;      // objects with a write in progress
+  uint64_t objects = 0;    // in the table, readable or not
+  size_t longest_key = 0;  // there ever was
+  KeyIndex readable;       // objects with a version
+  KeyIndex writing;        // objects with a write in progress
   absl::btree_map<std::string, std::unique_ptr<Group>, std::less<>> groups;
 };
 using TenantMap = absl::btree_map<std::string, std::unique_ptr<Tenant>, std::less<>>;

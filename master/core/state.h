@@ -5,6 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include <absl/container/btree_map.h>
+#include <absl/container/btree_set.h>
 
 #include "master/core/counters.h"
 #include "master/core/object_table.h"
@@ -34,12 +38,15 @@ struct ClientState {
   bool needs_remount = false;
 };
 
-// Names move at once, objects one by one; ops/rename_prefix.cc.
+// Names change at once, objects move one by one; prefix_rename.h.
 struct PrefixRename {
   uint64_t id = 0;
   std::string tenant;
   std::string from;
   std::string to;
+  std::string next;  // what follows `from` in the next key to move
+  // Behind `next`: under `from` there is, or may come to be, a newer object that stays there.
+  absl::btree_set<std::string, std::less<>> settled;
   uint64_t moved = 0;
 };
 
@@ -71,6 +78,8 @@ struct State {
   bool evicting = false;       // above the watermark a while ago, not yet below the low mark
   uint64_t eviction_wish = 0;  // bytes that a PutStart lacked
   uint64_t rename_count = 0;
+  std::vector<PrefixRename> renames;                   // not finished; no two touch the same keys
+  absl::btree_map<uint64_t, uint64_t> rename_results;  // moved objects, until the walk asks
 
   Counters counters;  // those of "since start", and those kept as we go
 };

@@ -1,6 +1,9 @@
 // Listing with a delimiter. A common prefix is stepped over with one search, however many keys are below it.
+#include <algorithm>
+
 #include "master/core/checks.h"
 #include "master/core/ops/ops.h"
+#include "master/core/prefix_rename.h"
 #include "master/core/versions.h"
 
 namespace mooncake::core {
@@ -36,7 +39,10 @@ Result<ListWalk> StartListObjects(const ListArgs& args) {
   return walk;
 }
 
-void StepWalk(const State& state, TimePoint now, ListWalk& walk, uint32_t max_keys) {
+void StepWalk(State& state, TimePoint now, ListWalk& walk, uint32_t max_keys) {
+  if (walk.done) return;
+  uint32_t budget = std::max<uint32_t>(max_keys, 1);
+  if (!FinishRenames(state, now, &walk.args.tenant, budget)) return;
   const Tenant* tenant = state.table.FindTenant(walk.args.tenant);
   if (tenant == nullptr) walk.done = true;
   if (walk.done) return;

@@ -23,7 +23,7 @@ Result<ReplicaList> GetReplicaList(State& state, TimePoint now, const ObjectName
 ReplicaList LeaseAndDescribe(State& state, TimePoint now, Object& object);
 Result<Duration> RenewLease(State& state, TimePoint now, const LeaseRef& lease);
 Result<bool> ExistKey(State& state, TimePoint now, const ObjectName& name, bool grant_lease);
-Result<ObjectStat> Stat(const State& state, TimePoint now, const ObjectName& name);
+Result<ObjectStat> Stat(State& state, TimePoint now, const ObjectName& name);
 ObjectStat StatOf(const State& state, TimePoint now, const Object& object);
 Status SetAttributes(State& state, TimePoint now, const ObjectName& name, PutId version,
                      const ObjectAttributes& attributes);
@@ -37,13 +37,11 @@ void StepWalk(State& state, TimePoint now, ReplicaListByRegexWalk& walk, uint32_
 
 // list_ops.cc
 Result<ListWalk> StartListObjects(const ListArgs& args);
-void StepWalk(const State& state, TimePoint now, ListWalk& walk, uint32_t max_keys);
+void StepWalk(State& state, TimePoint now, ListWalk& walk, uint32_t max_keys);
 
 // rename_ops.cc
 Status Rename(State& state, TimePoint now, const ObjectName& from, const ObjectName& to,
               bool no_replace);
-Result<RenamePrefixWalk> StartRenamePrefix(State& state, TimePoint now, const std::string& tenant,
-                                           const std::string& from, const std::string& to);
 
 // segment_ops.cc
 Result<PingReply> Ping(State& state, TimePoint now, const ClientId& client,

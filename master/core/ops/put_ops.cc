@@ -5,6 +5,7 @@
 #include "master/core/checks.h"
 #include "master/core/eviction/evictor.h"
 #include "master/core/ops/ops.h"
+#include "master/core/prefix_rename.h"
 #include "master/core/versions.h"
 #include "master/core/writes.h"
 #include "transfer/base/check.h"
@@ -182,7 +183,7 @@ void CommitWrite(State& state, Object* object, TimePoint now, int64_t wall_ms,
 Result<PutStartReply> PutStart(State& state, TimePoint now, const PutStartArgs& args) {
   RETURN_IF_ERROR(CheckPutStart(args, state.options.soft_pin_max_ttl));
   const std::string_view tenant = TenantOf(args.name.tenant);
-  Object* object = DropIfLost(state, state.table.Find(tenant, args.name.key), now);
+  Object* object = DropIfLost(state, LookupToCreate(state, now, args.name), now);
   RETURN_IF_ERROR(args.mode == WriteMode::kCreate ? CheckCreate(state, now, object)
                                                   : CheckReplace(object, args));
 
@@ -224,7 +225,7 @@ Result<PutStartReply> PutStart(State& state, TimePoint now, const PutStartArgs& 
 Status PutEnd(State& state, TimePoint now, int64_t wall_ms, const PutEndArgs& args) {
   RETURN_IF_ERROR(CheckName(args.name));
   if (args.attributes.has_value()) RETURN_IF_ERROR(CheckAttributes(*args.attributes));
-  Object* object = state.table.Find(TenantOf(args.name.tenant), args.name.key);
+  Object* object = Lookup(state, now, args.name);
   if (object == nullptr || object->pending == nullptr || object->pending->put_id != args.put_id) {
     // A repeated End, whose first answer was lost.
     const bool ended = object != nullptr && args.put_id != kNoPut && object->put_id == args.put_id;
@@ -252,7 +253,7 @@ Status PutEnd(State& state, TimePoint now, int64_t wall_ms, const PutEndArgs& ar
 
 Status PutRevoke(State& state, TimePoint now, const PutRevokeArgs& args) {
   RETURN_IF_ERROR(CheckName(args.name));
-  Object* object = state.table.Find(TenantOf(args.name.tenant), args.name.key);
+  Object* object = Lookup(state, now, args.name);
   if (object == nullptr || object->pending == nullptr || object->pending->put_id != args.put_id) {
     if (args.settled) ReleaseDiscarded(state, args.put_id);  // preempted, and now known to be over
     const bool ended = object != nullptr && args.put_id != kNoPut && object->put_id == args.put_id;

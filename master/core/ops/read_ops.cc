@@ -3,6 +3,7 @@
 
 #include "master/core/checks.h"
 #include "master/core/ops/ops.h"
+#include "master/core/prefix_rename.h"
 #include "master/core/versions.h"
 
 namespace mooncake::core {
@@ -12,8 +13,8 @@ Status NotFound(std::string_view key) {
   return {ErrorCode::kObjectNotFound, "key " + Quote(key) + " has no readable version"};
 }
 
-Object* FindReadable(const State& state, const ObjectName& name) {
-  Object* object = state.table.Find(TenantOf(name.tenant), name.key);
+Object* FindReadable(State& state, TimePoint now, const ObjectName& name) {
+  Object* object = Lookup(state, now, name);
   return object != nullptr && IsReadable(state, *object) ? object : nullptr;
 }
 
@@ -34,7 +35,7 @@ ReplicaList LeaseAndDescribe(State& state, TimePoint now, Object& object) {
 
 Result<ReplicaList> GetReplicaList(State& state, TimePoint now, const ObjectName& name) {
   RETURN_IF_ERROR(CheckName(name));
-  Object* object = state.table.Find(TenantOf(name.tenant), name.key);
+  Object* object = Lookup(state, now, name);
   if (object == nullptr) return NotFound(name.key);
   if (IsReadable(state, *object)) return LeaseAndDescribe(state, now, *object);
   if (object->pending == nullptr) return NotFound(name.key);
@@ -45,7 +46,7 @@ Result<ReplicaList> GetReplicaList(State& state, TimePoint now, const ObjectName
 Result<Duration> RenewLease(State& state, TimePoint now, const LeaseRef& lease) {
   RETURN_IF_ERROR(CheckName(lease.name));
   const Duration ttl = state.options.lease_ttl;
-  Object* object = FindReadable(state, lease.name);
+  Object* object = FindReadable(state, now, lease.name);
   if (object != nullptr && object->put_id == lease.put_id) {
     Touch(state, *object, now);
     return ttl;
@@ -67,7 +68,7 @@ Result<Duration> RenewLease(State& state, TimePoint now, const LeaseRef& lease) 
 
 Result<bool> ExistKey(State& state, TimePoint now, const ObjectName& name, bool grant_lease) {
   RETURN_IF_ERROR(CheckName(name));
-  Object* object = FindReadable(state, name);
+  Object* object = FindReadable(state, now, name);
   if (object == nullptr) return false;
   if (grant_lease) Touch(state, *object, now);
   return true;
@@ -89,18 +90,18 @@ ObjectStat StatOf(const State& state, TimePoint now, const Object& object) {
   return stat;
 }
 
-Result<ObjectStat> Stat(const State& state, TimePoint now, const ObjectName& name) {
+Result<ObjectStat> Stat(State& state, TimePoint now, const ObjectName& name) {
   RETURN_IF_ERROR(CheckName(name));
-  const Object* object = FindReadable(state, name);
+  const Object* object = FindReadable(state, now, name);
   if (object == nullptr) return NotFound(name.key);
   return StatOf(state, now, *object);
 }
 
-Status SetAttributes(State& state, TimePoint, const ObjectName& name, PutId version,
+Status SetAttributes(State& state, TimePoint now, const ObjectName& name, PutId version,
                      const ObjectAttributes& attributes) {
   RETURN_IF_ERROR(CheckName(name));
   RETURN_IF_ERROR(CheckAttributes(attributes));
-  Object* object = FindReadable(state, name);
+  Object* object = FindReadable(state, now, name);
   if (object == nullptr) return NotFound(name.key);
   if (version != kNoPut && version != object->put_id) {
     return {ErrorCode::kInvalidVersion, "key " + Quote(name.key) + " has version " +

@@ -3,6 +3,7 @@
 
 #include "master/core/checks.h"
 #include "master/core/ops/ops.h"
+#include "master/core/prefix_rename.h"
 #include "master/core/versions.h"
 
 namespace mooncake::core {
@@ -52,8 +53,9 @@ std::vector<Object*> NextObjects(const State& state, WalkPosition& position, uin
 
 // Calls visit(object) for about `max_keys` objects; it may remove the object, and answers whether to go on.
 template <typename F>
-void Visit(const State& state, WalkPosition& position, uint32_t max_keys, F&& visit) {
+void Visit(State& state, TimePoint now, WalkPosition& position, uint32_t max_keys, F&& visit) {
   uint32_t left = max_keys == 0 ? 1 : max_keys;
+  if (!FinishRenames(state, now, position.all_tenants ? nullptr : &position.tenant, left)) return;
   while (left > 0 && !position.done) {
     const std::vector<Object*> objects = NextObjects(state, position, left);
     left -= std::max<uint32_t>(static_cast<uint32_t>(objects.size()), 1);
@@ -69,7 +71,7 @@ void Visit(const State& state, WalkPosition& position, uint32_t max_keys, F&& vi
 
 Status Remove(State& state, TimePoint now, const ObjectName& name, bool force) {
   RETURN_IF_ERROR(CheckName(name));
-  Object* object = state.table.Find(TenantOf(name.tenant), name.key);
+  Object* object = Lookup(state, now, name);
   if (object == nullptr || !IsReadable(state, *object)) {
     if (object != nullptr && object->pending != nullptr) {
       return {ErrorCode::kReplicaIsNotReady,
@@ -88,7 +90,7 @@ Status Remove(State& state, TimePoint now, const ObjectName& name, bool force) {
 
 void StepWalk(State& state, TimePoint now, RemoveByRegexWalk& walk, uint32_t max_keys) {
   RemoveByRegexReply& reply = walk.reply;
-  Visit(state, walk.position, max_keys, [&](Object* object) {
+  Visit(state, now, walk.position, max_keys, [&](Object* object) {
     if (!Matches(walk.pattern, object->key())) return true;
     ++reply.matched;
     if (reply.sample.size() < walk.args.sample_limit) {
@@ -106,7 +108,7 @@ void StepWalk(State& state, TimePoint now, RemoveByRegexWalk& walk, uint32_t max
 }
 
 void StepWalk(State& state, TimePoint now, RemoveAllWalk& walk, uint32_t max_keys) {
-  Visit(state, walk.position, max_keys, [&](Object* object) {
+  Visit(state, now, walk.position, max_keys, [&](Object* object) {
     if (walk.force || !IsLeased(state, *object, now)) {
       RemoveVersion(state, object, now);
       ++walk.removed;
@@ -116,7 +118,7 @@ void StepWalk(State& state, TimePoint now, RemoveAllWalk& walk, uint32_t max_key
 }
 
 void StepWalk(State& state, TimePoint now, ReplicaListByRegexWalk& walk, uint32_t max_keys) {
-  Visit(state, walk.position, max_keys, [&](Object* object) {
+  Visit(state, now, walk.position, max_keys, [&](Object* object) {
     if (Matches(walk.pattern, object->key())) {
       walk.found.emplace_back(std::string(object->key()), LeaseAndDescribe(state, now, *object));
     }

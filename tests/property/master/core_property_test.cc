@@ -145,15 +145,21 @@ class World {
   }
 
   void RenamePrefix() {
-    const bool there = rng_.Chance(1, 2);
-    const std::string from = there ? "a/" : "b/c/";
-    const std::string to = there ? "b/" : "a/";
+    static const char* const kPrefixes[][2] = {
+        {"a/", "b/"}, {"b/c/", "a/"}, {"b/", "a/"}, {"a/", "b/c/"}};
+    const auto& prefixes = kPrefixes[rng_.Below(4)];
+    const std::string from = prefixes[0];
+    const std::string to = prefixes[1];
     what_ = "RenamePrefix " + from + " to " + to;
     ErrorCode expected = ErrorCode::kOk;
     const auto moved = model_.RenamePrefix(now_, from, to, expected);
     auto walk = core_.StartRenamePrefix(now_, kDefaultTenant, from, to);
     ASSERT_EQ(walk.code(), expected) << Where() << walk.status();
     if (!walk.ok()) return;
+    if (rng_.Chance(1, 2)) {
+      walks_.push_back(walk.value());
+      return;
+    }
     while (!core_.Step(now_, walk.value(), 2)) {
     }
     ASSERT_EQ(walk.value().moved, *moved) << Where();
@@ -187,7 +193,16 @@ class World {
     ASSERT_NO_FATAL_FAILURE(Reconcile());
   }
 
+  // Everybody else must not notice that a rename has not moved everything yet.
+  void StepWalks() {
+    if (walks_.empty() || !rng_.Chance(1, 4)) return;
+    const size_t which = rng_.Below(walks_.size());
+    if (!core_.Step(now_, walks_[which], 1)) return;
+    walks_.erase(walks_.begin() + static_cast<std::ptrdiff_t>(which));
+  }
+
   void Step() {
+    StepWalks();
     const uint64_t dice = rng_.Below(100);
     if (dice < 25) {
       Start();
@@ -253,6 +268,8 @@ class World {
   void Check() {
     ASSERT_EQ(core_.CheckInvariants(now_).value_or(""), "") << Where();
     ASSERT_NO_FATAL_FAILURE(CheckExclusive());
+    // A listing ends the renames that are under way; leave them some time.
+    if (!walks_.empty() && rng_.Chance(7, 8)) return;
     const auto list = core_.ListObjects(now_, {.limit = kMaxListLimit});
     ASSERT_TRUE(list.ok());
     const auto& entries = list.value().entries;
@@ -275,6 +292,7 @@ class World {
   TimePoint now_{Seconds(100)};
   uint64_t lives_ = 0;
   std::map<uint32_t, SegmentDescriptor> mounted_;
+  std::vector<RenamePrefixWalk> walks_;
   std::vector<Attempt> attempts_;
   std::vector<Attempt> reads_;
   int step_ = 0;

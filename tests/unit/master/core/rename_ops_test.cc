@@ -107,7 +107,7 @@ TEST_F(RenameOp, OfAPrefixMovesEveryKeyBelow) {
   EXPECT_EQ(RenamePrefix("d/", "n/").value_or(0), 3u);
   EXPECT_EQ(Keys(), (Strings{"dd", "e", "n/", "n/1", "n/x/2"}));
   EXPECT_EQ(RenamePrefix("none/", "m/").value_or(99), 0u);
-  EXPECT_EQ(RenamePrefix("n/", "n/").value_or(0), 3u);
+  EXPECT_EQ(RenamePrefix("n/", "n/").value_or(9), 0u);  // nothing to do
 }
 
 TEST_F(RenameOp, OfAPrefixIsRefusedWholeWhenATargetExists) {
@@ -128,6 +128,86 @@ TEST_F(RenameOp, OfAPrefixIsRefusedWhileAWriteBelowIsInProgress) {
   EXPECT_EQ(Revoke("n/5", write.value_or({}).put_id, true), Status::Ok());
   Start("d/6", 1).Ignore("in progress");
   EXPECT_EQ(RenamePrefix("d/", "n/").code(), ErrorCode::kObjectReplicaBusy);
+}
+
+class PrefixRenameInSteps : public RenameOp {
+ protected:
+  // d/0 to d/9 have become n/0 to n/9, and `moved` of them are there already.
+  RenamePrefixWalk Begin(uint32_t moved) {
+    Mount("a", kMiB);
+    for (int i = 0; i < 10; ++i) ids_.push_back(Put("d/" + std::to_string(i), 10));
+    auto walk = core().StartRenamePrefix(now_, kDefaultTenant, "d/", "n/");
+    EXPECT_TRUE(walk.ok()) << walk.status();
+    if (moved > 0) {
+      EXPECT_FALSE(core().Step(now_, walk.value(), moved));
+    }
+    return walk.value();
+  }
+  void Finish(RenamePrefixWalk& walk) {
+    while (!core().Step(now_, walk, 3)) {
+    }
+  }
+  std::vector<PutId> ids_;
+};
+
+TEST_F(PrefixRenameInSteps, TheNamesChangeInTheFirst) {
+  auto walk = Begin(0);
+  EXPECT_FALSE(Exists("d/5"));
+  EXPECT_TRUE(Exists("n/5"));
+  EXPECT_EQ(Get("n/7").value_or({}).put_id, ids_[7]);
+  EXPECT_EQ(core().Stat(now_, Name("d/1")).code(), ErrorCode::kObjectNotFound);
+  EXPECT_EQ(Remove("n/2"), Status::Ok());
+  EXPECT_FALSE(Exists("n/2"));
+  Finish(walk);
+  EXPECT_EQ(walk.moved, 10u);
+  EXPECT_EQ(Keys("n/").size(), 9u);
+}
+
+TEST_F(PrefixRenameInSteps, ANewObjectUnderTheOldNameStaysThere) {
+  auto walk = Begin(2);
+  Put("d/1", 77);  // behind the place of the walk
+  Put("d/5", 88);  // before it
+  EXPECT_EQ(core().Rename(now_, Name("n/6"), Name("d/7"), true), Status::Ok());
+  Finish(walk);
+  EXPECT_EQ(Keys("d/"), (Strings{"d/1", "d/5", "d/7"}));
+  EXPECT_EQ(Get("d/5").value_or({}).size, 88u);
+  EXPECT_EQ(Get("n/5").value_or({}).put_id, ids_[5]);
+  EXPECT_EQ(Keys("n/").size(), 9u);
+}
+
+TEST_F(PrefixRenameInSteps, AnUpsertUnderTheNewNameReplacesWhatMoves) {
+  auto walk = Begin(0);
+  EXPECT_EQ(Start("n/3", 5).code(), ErrorCode::kObjectAlreadyExists);
+  Upsert("n/3", 99);
+  Finish(walk);
+  EXPECT_EQ(Get("n/3").value_or({}).size, 99u);
+  EXPECT_EQ(Keys().size(), 10u);
+}
+
+TEST_F(PrefixRenameInSteps, AListingAndAnOverlappingRenameComeAfterIt) {
+  auto walk = Begin(1);
+  EXPECT_EQ(Keys("n/").size(), 10u);
+  EXPECT_TRUE(core().Step(now_, walk, 1));
+  EXPECT_EQ(walk.moved, 10u);
+  auto there = core().StartRenamePrefix(now_, kDefaultTenant, "n/", "m/");
+  auto back = core().StartRenamePrefix(now_, kDefaultTenant, "m/", "d/");
+  ASSERT_TRUE(there.ok() && back.ok());
+  EXPECT_EQ(Get("d/4").value_or({}).put_id, ids_[4]);
+  TickAll();
+  EXPECT_EQ(Keys("d/").size(), 10u);
+  EXPECT_TRUE(core().Step(now_, there.value(), 1));
+  EXPECT_EQ(there.value().moved, 10u);
+}
+
+TEST_F(PrefixRenameInSteps, ALeaseUnderTheOldNameIsRenewed) {
+  Mount("a", kMiB);
+  const PutId id = Put("d/1", 10);
+  ASSERT_TRUE(Get("d/1").ok());
+  auto walk = core().StartRenamePrefix(now_, kDefaultTenant, "d/", "n/");
+  ASSERT_TRUE(walk.ok());
+  Advance(Seconds(9));
+  EXPECT_TRUE(core().RenewLease(now_, {Name("d/1"), id}).ok());
+  Finish(walk.value());
 }
 
 TEST_F(RenameOp, OfAPrefixRefusesNestingAndNamesTooLong) {
