@@ -128,16 +128,20 @@ void ObjectWriter::PlanWrite(Write& write, const SegmentDirectory::Peers& peers,
 
 void ObjectWriter::ReportWrite(Write& write, std::span<const PeerSlice> slices) {
   std::vector<Status> outcomes;
+  std::vector<bool> unsent;
   for (size_t i = 0; i + 1 < write.first_slices.size(); ++i) {
     Status outcome;
+    bool sent = false;
     for (size_t s = write.first_slices[i]; s < write.first_slices[i + 1]; ++s) {
       const Status& status = slices[s].slice.status;
+      sent = sent || slices[s].sent;
       // An unknown outcome weighs more than a refusal: it needs the fence.
       if (!status.ok() && (outcome.ok() || IsUnknownOutcome(status.code()))) outcome = status;
     }
     outcomes.push_back(std::move(outcome));
+    unsent.push_back(!sent);
   }
-  write.session.OnWrites(outcomes);
+  write.session.OnWrites(outcomes, unsent);
 }
 
 void ObjectWriter::WriteAll(std::vector<Write>& writes, const PutOptions& options,

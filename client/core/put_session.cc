@@ -42,13 +42,16 @@ PutSession::PutSession(const PutStartReply& reply, uint64_t size)
   }
 }
 
-void PutSession::OnWrites(const std::vector<Status>& outcomes) {
+void PutSession::OnWrites(const std::vector<Status>& outcomes, const std::vector<bool>& unsent) {
   MC_CHECK(phase_ == Phase::kWriting);
   MC_CHECK(outcomes.size() == writes_.size());
+  MC_CHECK(unsent.empty() || unsent.size() == outcomes.size());
   for (size_t i = 0; i < outcomes.size(); ++i) {
     if (outcomes[i].ok()) continue;
     if (outcome_.ok()) outcome_ = outcomes[i];
-    if (IsUnknownOutcome(outcomes[i].code())) to_fence_.push_back(writes_[i].extent.segment);
+    const bool definite = !unsent.empty() && unsent[i];
+    if (!definite && IsUnknownOutcome(outcomes[i].code()))
+      to_fence_.push_back(writes_[i].extent.segment);
   }
   std::sort(to_fence_.begin(), to_fence_.end());
   to_fence_.erase(std::unique(to_fence_.begin(), to_fence_.end()), to_fence_.end());

@@ -42,7 +42,8 @@ class PutSession {
 
   // kWriting: all of them, in no particular order; their outcomes in the same order, once.
   const std::vector<PutWrite>& writes() const { return writes_; }
-  void OnWrites(const std::vector<Status>& outcomes);
+  // `unsent` (empty, or as long as `outcomes`): true where nothing was sent, so that a failure is a definite one.
+  void OnWrites(const std::vector<Status>& outcomes, const std::vector<bool>& unsent = {});
 
   // kFencing: these nodes may still have a write on its way; whether each is fenced.
   const std::vector<SegmentId>& to_fence() const { return to_fence_; }

@@ -81,6 +81,10 @@ std::unique_ptr<Client> Cluster::NewClient(const ClientSetup& setup) {
   factory.shared_memory = setup.path == DataPathKind::kShm;
   if (setup.path == DataPathKind::kMemcpy) factory.in_process = directory_;
   std::vector<std::unique_ptr<Transport>> transports = MakeTransports(factory, clock);
+  if (setup.transport) {
+    transports.clear();
+    transports.push_back(setup.transport());
+  }
   if (setup.around) {
     for (auto& transport : transports)
       transport = MakeHookTransport(std::move(transport), setup.around);

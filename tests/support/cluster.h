@@ -37,6 +37,7 @@ class Cluster {
   FaultyMaster& faults() { return *client_master_; }
 
   StoreNode& node(size_t i) { return *nodes_[i].node; }
+  const PeerAddress& address(size_t i) const { return nodes_[i].address; }
   // The node is gone without a word to the master.
   void KillNode(size_t i);
   // Another life under the same name.
@@ -48,6 +49,8 @@ class Cluster {
     // Runs around each batch on its way to a node, with the transport's own Execute as argument. Null: no hook.
     std::function<void(const std::function<void()>& execute)> around;
     const Clock* clock = nullptr;  // null: the system's
+    // Instead of those of `path`, e.g. a FakeTransport. Null: none.
+    std::function<std::unique_ptr<Transport>()> transport;
   };
   std::unique_ptr<Client> NewClient(const ClientSetup& setup);
   std::unique_ptr<Client> NewClient(DataPathKind path = DataPathKind::kMemcpy) {

@@ -221,8 +221,7 @@ Result<ByteSpan> TransferEngine::View(const PeerAddress& peer, const SegmentId& 
 
 Status TransferEngine::Fence(const PeerAddress& peer, const SegmentId& segment, PutId put_id,
                              TimePoint deadline) {
-  ASSIGN_OR_RETURN(const PeerPath path,
-                   peers_.Get(peer, deadline, 0, PeerTable::Backoff::kAnyway));
+  ASSIGN_OR_RETURN(const PeerPath path, peers_.Get(peer, deadline, 0, PeerTable::Backoff::kAnyway));
   const Status status = path.connection->Fence(segment, put_id, deadline);
   if (!NobodyAnswered(status)) peers_.OnAnswer(peer);
   return status;

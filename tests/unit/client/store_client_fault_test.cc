@@ -9,6 +9,7 @@
 
 #include "client/store_client.h"
 #include "tests/support/cluster.h"
+#include "tests/support/fake_transport.h"
 #include "tests/support/wait.h"
 #include "transfer/base/manual_clock.h"
 
@@ -110,6 +111,65 @@ TEST(StoreClientFault, AWriteThatIsRefusedFreesItsSpaceAtOnce) {
   const Result<PutResult> put = client->Put("k", AsBytes("value"), {.config = {.replica_num = 2}});
   EXPECT_EQ(put.code(), ErrorCode::kInvalidVersion) << put.status();
   EXPECT_EQ(cluster.used_bytes(), 0u);
+}
+
+// A client on a transport that fails as told, with a node behind it that works.
+class FakePathTest : public ::testing::Test {
+ protected:
+  FakePathTest() : cluster_(TwoNodes()) {
+    client_ = cluster_.NewClient({.transport = [this] {
+      auto fake = std::make_unique<testing::FakeTransport>(SystemClock());
+      for (size_t i = 0; i < 2; ++i) fake->AddNode(cluster_.address(i), cluster_.node(i).served());
+      fake_ = fake.get();
+      return fake;
+    }});
+  }
+  Cluster cluster_;
+  testing::FakeTransport* fake_ = nullptr;  // the client's
+  std::unique_ptr<Client> client_;
+};
+
+TEST_F(FakePathTest, AWriteOfUnknownOutcomeIsFencedAndItsSpaceFreeAtOnce) {
+  for (const bool arrives : {false, true}) {
+    for (const ErrorCode code : {ErrorCode::kTransferFail, ErrorCode::kRpcTimeout}) {
+      bool first = true;  // the other slices pass
+      fake_->SetSliceHook([&](const PeerAddress&, const Slice&) -> testing::FakeFault {
+        if (!std::exchange(first, false)) return {};
+        return {.status = Status(code, "told to"), .move_first = arrives};
+      });
+      const uint64_t fences = fake_->fences();
+      const Result<PutResult> put =
+          client_->Put("k", AsBytes("value"), {.config = {.replica_num = 2}});
+      EXPECT_EQ(put.code(), code) << put.status();
+      EXPECT_GT(fake_->fences(), fences);
+      EXPECT_EQ(cluster_.used_bytes(), 0u);
+      EXPECT_EQ(client_->ExistKey("k").value_or(true), false);
+    }
+  }
+}
+
+TEST_F(FakePathTest, OneSliceOfManyThatFailsFailsTheWholePut) {
+  int slice = 0;
+  fake_->SetSliceHook([&](const PeerAddress&, const Slice&) -> testing::FakeFault {
+    return {.status = ++slice == 3 ? Status(ErrorCode::kInvalidVersion, "told to") : Status::Ok()};
+  });
+  const std::string a(600'000, 'a'), b(600'000, 'b'), c(600'000, 'c'), d(600'000, 'd');
+  const ByteSpan parts[] = {AsBytes(a), AsBytes(b), AsBytes(c), AsBytes(d)};
+  EXPECT_EQ(client_->PutParts("k", parts).code(), ErrorCode::kInvalidVersion);
+  EXPECT_EQ(cluster_.used_bytes(), 0u);
+}
+
+TEST_F(FakePathTest, AReadGoesOnToTheNextReplicaWhateverTheFirstAnswers) {
+  ASSERT_EQ(client_->Put("k", AsBytes("value"), {.config = {.replica_num = 2}})->replicas, 2u);
+  for (const ErrorCode code :
+       {ErrorCode::kTransferFail, ErrorCode::kRpcTimeout, ErrorCode::kInvalidVersion,
+        ErrorCode::kSegmentNotFound, ErrorCode::kInvalidParams}) {
+    bool first = true;
+    fake_->SetSliceHook([&](const PeerAddress&, const Slice&) -> testing::FakeFault {
+      return {.status = std::exchange(first, false) ? Status(code, "told to") : Status::Ok()};
+    });
+    EXPECT_EQ(GetText(*client_, "k"), "value") << code;
+  }
 }
 
 TEST(StoreClientFault, AFailedReplaceKeepsTheOldValue) {

@@ -74,6 +74,13 @@ TEST(PutSession, AnUnknownWriteIsFencedOncePerSegment) {
   EXPECT_TRUE(session.settled());
 }
 
+TEST(PutSession, AWriteThatWasNeverSentNeedsNoFence) {
+  PutSession session(TwoReplicas(), 100);
+  session.OnWrites({{}, {}, Error(ErrorCode::kTransferFail)}, {false, false, true});
+  EXPECT_EQ(session.phase(), Phase::kRevoking);
+  EXPECT_TRUE(session.settled());
+}
+
 TEST(PutSession, WithoutItsFenceTheSpaceIsHeld) {
   PutSession session(TwoReplicas(), 100);
   session.OnWrites({Error(ErrorCode::kTransferFail), {}, Error(ErrorCode::kRpcTimeout)});
