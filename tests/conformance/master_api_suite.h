@@ -2,13 +2,13 @@
 // says  MC_INSTANTIATE_MASTER_API_SUITE(Name, factory);  the tests are in master_api/suite_*.cc, linked to it.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "master/api/master_api.h"
 #include "transfer/base/manual_clock.h"
@@ -35,9 +35,17 @@ class MasterApiSuite : public ::testing::TestWithParam<MasterApiWorldFactory> {
   MasterApi& api() { return world_->api(); }
   TimePoint Soon() { return world_->Deadline(); }
 
-  static SegmentDescriptor Segment(uint64_t number, const std::string& name, uint64_t size = kSegmentBytes) {
-    return {SegmentId{7, number}, name,  size,          AccessEpoch{1}, Node(number), "host" + std::to_string(number),
-            "tcp",                "10.0.0.1:7", "@socket"};
+  static SegmentDescriptor Segment(uint64_t number, const std::string& name,
+                                   uint64_t size = kSegmentBytes) {
+    return {SegmentId{7, number},
+            name,
+            size,
+            AccessEpoch{1},
+            Node(number),
+            "host" + std::to_string(number),
+            "tcp",
+            "10.0.0.1:7",
+            "@socket"};
   }
   static ClientId Node(uint64_t number) { return ClientId{8, number}; }
   static ObjectName Name(std::string_view key) { return {kDefaultTenant, std::string(key)}; }
@@ -45,15 +53,17 @@ class MasterApiSuite : public ::testing::TestWithParam<MasterApiWorldFactory> {
   // Makes room; node `number` is alive.
   void Mount(uint64_t number, uint64_t size = kSegmentBytes) {
     ASSERT_TRUE(api().Ping(Node(number), "node", Soon()).ok());
-    ASSERT_EQ(api().MountSegment(Node(number), Segment(number, "segment" + std::to_string(number), size), Soon()),
+    ASSERT_EQ(api().MountSegment(Node(number),
+                                 Segment(number, "segment" + std::to_string(number), size), Soon()),
               Status::Ok());
   }
-  Result<PutStartReply> Start(const ObjectName& name, uint64_t size, WriteMode mode = WriteMode::kCreate,
-                              PutId expected = kNoPut) {
+  Result<PutStartReply> Start(const ObjectName& name, uint64_t size,
+                              WriteMode mode = WriteMode::kCreate, PutId expected = kNoPut) {
     const PutStartArgs args{client_, name, size, mode, {}, expected};
     return std::move(api().BatchPutStart({&args, 1}, Soon()).front());
   }
-  Status End(const ObjectName& name, PutId put_id, std::optional<ObjectAttributes> attributes = std::nullopt) {
+  Status End(const ObjectName& name, PutId put_id,
+             std::optional<ObjectAttributes> attributes = std::nullopt) {
     const PutEndArgs args{client_, name, put_id, attributes};
     return api().BatchPutEnd({&args, 1}, Soon()).front();
   }
@@ -75,7 +85,9 @@ class MasterApiSuite : public ::testing::TestWithParam<MasterApiWorldFactory> {
   Result<bool> Exists(const ObjectName& name, bool lease = false) {
     return api().BatchExistKey({&name, 1}, lease, Soon()).front();
   }
-  Result<ObjectStat> Stat(const ObjectName& name) { return std::move(api().BatchStat({&name, 1}, Soon()).front()); }
+  Result<ObjectStat> Stat(const ObjectName& name) {
+    return std::move(api().BatchStat({&name, 1}, Soon()).front());
+  }
   Result<Duration> Renew(const ObjectName& name, PutId put_id) {
     const LeaseRef lease{name, put_id};
     return api().BatchRenewLease({&lease, 1}, Soon()).front();
@@ -104,7 +116,7 @@ class MasterApiSuite : public ::testing::TestWithParam<MasterApiWorldFactory> {
 
 }  // namespace mooncake::testing
 
-#define MC_INSTANTIATE_MASTER_API_SUITE(name, factory)                                 \
-  namespace mooncake::testing {                                                        \
-  INSTANTIATE_TEST_SUITE_P(name, MasterApiSuite, ::testing::Values(factory));          \
+#define MC_INSTANTIATE_MASTER_API_SUITE(name, factory)                        \
+  namespace mooncake::testing {                                               \
+  INSTANTIATE_TEST_SUITE_P(name, MasterApiSuite, ::testing::Values(factory)); \
   }

@@ -14,8 +14,8 @@ class RemoteWorld final : public MasterApiWorld {
     EXPECT_TRUE(service.ok()) << service.status();
     service_ = std::move(service).value();
     // On the master's clock, which stands still: nothing on the server's side runs into a time limit.
-    auto server = ThriftServer::Start({.address = {"127.0.0.1", 0}}, *service_, [this] { return service_->term(); },
-                                      clock_);
+    auto server = ThriftServer::Start(
+        {.address = {"127.0.0.1", 0}}, *service_, [this] { return service_->term(); }, clock_);
     EXPECT_TRUE(server.ok()) << server.status();
     server_ = std::move(server).value();
     remote_ = MakeRemoteMaster({.address = server_->address()}, SystemClock());

@@ -27,8 +27,10 @@ TEST_P(MasterApiSuite, ListsByPrefixDelimiterAndPage) {
 
 TEST_P(MasterApiSuite, ListingRefusesBadLimits) {
   EXPECT_EQ(api().ListObjects({.limit = 0}, Soon()).code(), ErrorCode::kInvalidParams);
-  EXPECT_EQ(api().ListObjects({.limit = kMaxListLimit + 1}, Soon()).code(), ErrorCode::kInvalidParams);
-  EXPECT_EQ(api().ListObjects({.delimiter = std::string(17, '/')}, Soon()).code(), ErrorCode::kInvalidParams);
+  EXPECT_EQ(api().ListObjects({.limit = kMaxListLimit + 1}, Soon()).code(),
+            ErrorCode::kInvalidParams);
+  EXPECT_EQ(api().ListObjects({.delimiter = std::string(17, '/')}, Soon()).code(),
+            ErrorCode::kInvalidParams);
 }
 
 TEST_P(MasterApiSuite, RenameMovesAVersion) {
@@ -41,7 +43,8 @@ TEST_P(MasterApiSuite, RenameMovesAVersion) {
   EXPECT_EQ(api().Rename(Name("b"), Name("b"), false, Soon()), Status::Ok());
 
   Put(Name("other"));
-  EXPECT_EQ(api().Rename(Name("b"), Name("other"), true, Soon()).code(), ErrorCode::kObjectAlreadyExists);
+  EXPECT_EQ(api().Rename(Name("b"), Name("other"), true, Soon()).code(),
+            ErrorCode::kObjectAlreadyExists);
   EXPECT_EQ(api().Rename(Name("b"), Name("other"), false, Soon()), Status::Ok());
   EXPECT_EQ(Stat(Name("other"))->put_id, put);
 }
@@ -49,7 +52,8 @@ TEST_P(MasterApiSuite, RenameMovesAVersion) {
 TEST_P(MasterApiSuite, RenamePrefixMovesAllOrNothing) {
   Mount(1);
   for (const char* key : {"d/1", "d/2", "dd", "x/2"}) Put(Name(key));
-  EXPECT_EQ(api().RenamePrefix(kDefaultTenant, "d/", "x/", Soon()).code(), ErrorCode::kObjectAlreadyExists);
+  EXPECT_EQ(api().RenamePrefix(kDefaultTenant, "d/", "x/", Soon()).code(),
+            ErrorCode::kObjectAlreadyExists);
   EXPECT_EQ(Keys(""), (KeyList{"d/1", "d/2", "dd", "x/2"}));
   const auto moved = api().RenamePrefix(kDefaultTenant, "d/", "e/", Soon());
   ASSERT_TRUE(moved.ok()) << moved.status();
@@ -61,13 +65,15 @@ TEST_P(MasterApiSuite, RenamePrefixWaitsForNoWriteBelow) {
   Mount(1);
   Put(Name("d/1"));
   ASSERT_TRUE(Start(Name("d/2"), 10).ok());
-  EXPECT_EQ(api().RenamePrefix(kDefaultTenant, "d/", "e/", Soon()).code(), ErrorCode::kObjectReplicaBusy);
+  EXPECT_EQ(api().RenamePrefix(kDefaultTenant, "d/", "e/", Soon()).code(),
+            ErrorCode::kObjectReplicaBusy);
 }
 
 TEST_P(MasterApiSuite, RemoveByRegexSearchesCountsAndSamples) {
   Mount(1);
   for (const char* key : {"log1", "log2", "mylog3", "other"}) Put(Name(key));
-  const auto dry = api().RemoveByRegex({.pattern = "log\\d", .dry_run = true, .sample_limit = 2}, Soon());
+  const auto dry =
+      api().RemoveByRegex({.pattern = "log\\d", .dry_run = true, .sample_limit = 2}, Soon());
   ASSERT_TRUE(dry.ok()) << dry.status();
   EXPECT_EQ(dry->matched, 3u);
   EXPECT_EQ(dry->removed, 0u);
@@ -87,9 +93,11 @@ TEST_P(MasterApiSuite, RemoveByRegexSearchesCountsAndSamples) {
 TEST_P(MasterApiSuite, BadPatternsAreRefused) {
   Mount(1);
   Put(Name("a"));
-  for (const std::string& pattern : {std::string(), std::string("("), std::string(kMaxPatternBytes + 1, 'a')}) {
+  for (const std::string& pattern :
+       {std::string(), std::string("("), std::string(kMaxPatternBytes + 1, 'a')}) {
     EXPECT_EQ(api().RemoveByRegex({.pattern = pattern}, Soon()).code(), ErrorCode::kInvalidParams);
-    EXPECT_EQ(api().GetReplicaListByRegex(kDefaultTenant, pattern, 10, Soon()).code(), ErrorCode::kInvalidParams);
+    EXPECT_EQ(api().GetReplicaListByRegex(kDefaultTenant, pattern, 10, Soon()).code(),
+              ErrorCode::kInvalidParams);
   }
   EXPECT_EQ(Keys(""), KeyList{"a"});
 }

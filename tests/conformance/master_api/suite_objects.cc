@@ -69,7 +69,8 @@ TEST_P(MasterApiSuite, ReplaceKeepsTheOldValueUntilItsEnd) {
 TEST_P(MasterApiSuite, ReplaceOfAnotherVersionThanExpectedIsRefused) {
   Mount(1);
   const PutId old = Put(Name("k"));
-  EXPECT_EQ(Start(Name("k"), 10, WriteMode::kReplace, PutId{old.value + 1000}).code(), ErrorCode::kInvalidVersion);
+  EXPECT_EQ(Start(Name("k"), 10, WriteMode::kReplace, PutId{old.value + 1000}).code(),
+            ErrorCode::kInvalidVersion);
   EXPECT_TRUE(Start(Name("k"), 10, WriteMode::kReplace, old).ok());
 }
 
@@ -147,7 +148,8 @@ TEST_P(MasterApiSuite, AskingWithoutALeaseGrantsNone) {
 
 TEST_P(MasterApiSuite, KeysMayBeAnyBytes) {
   Mount(1);
-  for (const std::string& key : {std::string("\0\xff\n/%", 5), std::string(kMaxKeyBytes, '\x80'), std::string("ä")}) {
+  for (const std::string& key :
+       {std::string("\0\xff\n/%", 5), std::string(kMaxKeyBytes, '\x80'), std::string("ä")}) {
     const PutId put = Put(Name(key));
     const auto list = Get(Name(key));
     ASSERT_TRUE(list.ok()) << list.status();
@@ -159,7 +161,8 @@ TEST_P(MasterApiSuite, KeysMayBeAnyBytes) {
 TEST_P(MasterApiSuite, BadKeysAreRefusedByThemselves) {
   Mount(1);
   Put(Name("a"));
-  const std::vector<ObjectName> names = {Name("a"), Name(""), Name(std::string(kMaxKeyBytes + 1, 'x')), Name("a")};
+  const std::vector<ObjectName> names = {Name("a"), Name(""),
+                                         Name(std::string(kMaxKeyBytes + 1, 'x')), Name("a")};
   const auto stats = api().BatchStat(names, Soon());
   ASSERT_EQ(stats.size(), 4u);
   EXPECT_TRUE(stats[0].ok());
@@ -182,7 +185,8 @@ TEST_P(MasterApiSuite, BatchesAnswerInOrderAndEachMentionOfAKey) {
   EXPECT_TRUE(started[0].ok());
   EXPECT_TRUE(started[1].ok());
   EXPECT_EQ(started[2].code(), ErrorCode::kObjectAlreadyExists);
-  const std::vector<PutEndArgs> ends = {{client_, Name("b"), started[1]->put_id}, {client_, Name("x"), PutId{1}},
+  const std::vector<PutEndArgs> ends = {{client_, Name("b"), started[1]->put_id},
+                                        {client_, Name("x"), PutId{1}},
                                         {client_, Name("a"), started[0]->put_id}};
   const auto ended = api().BatchPutEnd(ends, Soon());
   ASSERT_EQ(ended.size(), 3u);
@@ -231,7 +235,8 @@ TEST_P(MasterApiSuite, AttributesCanBeSetForOneVersion) {
   EXPECT_EQ(Stat(Name("k"))->attributes, attributes);
   EXPECT_EQ(api().SetAttributes(Name("k"), kNoPut, {}, Soon()), Status::Ok());
   EXPECT_EQ(Stat(Name("k"))->attributes, ObjectAttributes{});
-  EXPECT_EQ(api().SetAttributes(Name("k"), PutId{put.value + 1}, {}, Soon()).code(), ErrorCode::kInvalidVersion);
+  EXPECT_EQ(api().SetAttributes(Name("k"), PutId{put.value + 1}, {}, Soon()).code(),
+            ErrorCode::kInvalidVersion);
   EXPECT_EQ(api().SetAttributes(Name("x"), kNoPut, {}, Soon()).code(), ErrorCode::kObjectNotFound);
 }
 
