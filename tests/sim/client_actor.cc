@@ -56,13 +56,14 @@ struct ClientActor::GetOp {
 };
 
 ClientActor::ClientActor(World& world, int id, MasterActor& master, Nodes& nodes, Oracle& oracle,
-                         uint32_t keys, Canary canary, ClientCounts& counts)
+                         uint32_t keys, Canary canary, uint64_t pause_us, ClientCounts& counts)
     : Actor(world, id, "client" + std::to_string(id)),
       master_(master),
       nodes_(nodes),
       oracle_(oracle),
       keys_(keys),
       canary_(canary),
+      pause_us_(pause_us),
       counts_(counts) {
   Start();
 }
@@ -85,7 +86,7 @@ NodeActor* ClientActor::Find(const SegmentId& segment) {
 void ClientActor::Next() {
   ++counts_.operations;
   const auto again = [this](bool) {
-    world_.After(*this, std::chrono::microseconds(world_.rng.Between(10, 20'000)),
+    world_.After(*this, std::chrono::microseconds(world_.rng.Between(10, pause_us_)),
                  [this] { Next(); });
   };
   const uint64_t choice = world_.rng.Below(100);

@@ -26,7 +26,7 @@ struct ClientCounts {
 class ClientActor final : public Actor {
  public:
   ClientActor(World& world, int id, MasterActor& master, Nodes& nodes, Oracle& oracle,
-              uint32_t keys, Canary canary, ClientCounts& counts);
+              uint32_t keys, Canary canary, uint64_t pause_us, ClientCounts& counts);
 
   void OnCrash() override {}
   void OnRestart() override {
@@ -73,6 +73,7 @@ class ClientActor final : public Actor {
   Oracle& oracle_;
   const uint32_t keys_;
   const Canary canary_;
+  const uint64_t pause_us_;  // between two operations, at most
   ClientCounts& counts_;
   Duration ambush_write_{};
   Duration ambush_read_{};

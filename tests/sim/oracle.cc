@@ -72,7 +72,7 @@ void Oracle::PutReturned(const std::string& key, PutId put_id, const Status& sta
   const auto& intervals = history_[key];
   const bool readable =
       !intervals.empty() && intervals.back().put_id == put_id && intervals.back().to == kNever;
-  if (readable)
+  if (readable && last_loss_ < intervals.back().from)
     Violation("P3: told '" + status.ToString() + "' but readable: " + Name(key, put_id));
 }
 

@@ -25,6 +25,11 @@ class Simulation {
         oracle_(world_),
         master_(world_, 1, oracle_, Options(), options.canary) {
     world_.tracer = options.tracer;
+    // Long runs, with fewer operations a second, outlive every grant and release time-out.
+    const bool long_run = world_.rng.Chance(1, 5);
+    length_ = Seconds(
+        static_cast<int64_t>(long_run ? world_.rng.Between(120, 300) : world_.rng.Between(5, 60)));
+    const uint64_t pause_us = long_run ? 200'000 : 20'000;
     ChooseFaults();
     const uint64_t node_count = world_.rng.Between(1, 4);
     for (uint64_t i = 0; i < node_count; ++i) {
@@ -38,7 +43,7 @@ class Simulation {
     for (uint64_t i = 0; i < client_count; ++i) {
       clients_.push_back(std::make_unique<ClientActor>(world_, static_cast<int>(200 + i), master_,
                                                        nodes_, oracle_, keys, options.canary,
-                                                       counts_));
+                                                       pause_us, counts_));
     }
   }
 
@@ -46,7 +51,7 @@ class Simulation {
     const TimePoint start = world_.now();
     world_.After(Millis(50), [this] { Fault(); });
     world_.After(Millis(100), [this] { CheckBooks(); });
-    RunUntil(start + Seconds(static_cast<int64_t>(world_.rng.Between(5, 60))));
+    RunUntil(start + length_);
     Heal();
     SimReport report;
     report.violation = oracle_.violation();
@@ -244,6 +249,7 @@ class Simulation {
   ClientCounts counts_;
   FaultMix mix_;
   Duration fault_gap_{};
+  Duration length_{};
   bool healing_ = false;
 };
 
