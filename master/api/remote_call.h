@@ -19,7 +19,9 @@ namespace mooncake {
 constexpr size_t kChunkBytes = size_t{8} << 20;
 constexpr size_t kEntryOverhead = 256;
 
-inline size_t EncodedBytes(const ObjectName& name) { return name.key.size() + name.tenant.size() + kEntryOverhead; }
+inline size_t EncodedBytes(const ObjectName& name) {
+  return name.key.size() + name.tenant.size() + kEntryOverhead;
+}
 inline size_t EncodedBytes(const PutStartArgs& args) {
   size_t bytes = EncodedBytes(args.name) + args.config.group.size() + args.config.host_id.size();
   for (const std::string& s : args.config.preferred_segments) bytes += s.size() + 4;
@@ -116,26 +118,30 @@ class RemoteCaller {
 
   // OK: `reply` is the master's answer, of a term not older than any before, and its status is OK.
   template <typename Request, typename Reply>
-  Status Call(const char* name, void (Client::*send)(const Request&), void (Client::*receive)(Reply&),
-              Request& request, Reply& reply, TimePoint deadline) {
-    request.timeout_ms = wire::EncodeTimeout(deadline == kNever ? wire::kMaxTimeout : deadline - clock_.Now());
-    const Status status = request.timeout_ms == 0 ? Status(ErrorCode::kRpcTimeout, "the deadline has passed")
-                                                  : Exchange(send, receive, request, reply, deadline);
-    if (!status.ok()) return Annotate(status, "master " + channel_.address().ToString() + ", " + name);
+  Status Call(const char* name, void (Client::*send)(const Request&),
+              void (Client::*receive)(Reply&), Request& request, Reply& reply, TimePoint deadline) {
+    request.timeout_ms =
+        wire::EncodeTimeout(deadline == kNever ? wire::kMaxTimeout : deadline - clock_.Now());
+    const Status status = request.timeout_ms == 0
+                              ? Status(ErrorCode::kRpcTimeout, "the deadline has passed")
+                              : Exchange(send, receive, request, reply, deadline);
+    if (!status.ok())
+      return Annotate(status, "master " + channel_.address().ToString() + ", " + name);
     RETURN_IF_ERROR(CheckTerm(static_cast<uint64_t>(reply.term)));
     return wire::Decode(std::move(reply.status));
   }
 
  private:
   template <typename Request, typename Reply>
-  Status Exchange(void (Client::*send)(const Request&), void (Client::*receive)(Reply&), const Request& request,
-                  Reply& reply, TimePoint deadline) {
+  Status Exchange(void (Client::*send)(const Request&), void (Client::*receive)(Reply&),
+                  const Request& request, Reply& reply, TimePoint deadline) {
     wire::OutFrame out;
     Client sender(out.protocol(), out.protocol());
     (sender.*send)(request);
     if (out.payload_bytes() > wire::kMaxFrameBytes) {
-      return Status(ErrorCode::kInvalidParams, "a request of " + std::to_string(out.payload_bytes()) +
-                                                   " bytes; the limit is " + std::to_string(wire::kMaxFrameBytes));
+      return Status(ErrorCode::kInvalidParams,
+                    "a request of " + std::to_string(out.payload_bytes()) +
+                        " bytes; the limit is " + std::to_string(wire::kMaxFrameBytes));
     }
     return channel_.Exchange(out.bytes(), deadline, [&](ByteSpan payload) {
       wire::InFrame in(payload);
@@ -156,8 +162,9 @@ class RemoteCaller {
     while (term > seen && !highest_term_.compare_exchange_weak(seen, term)) {
     }
     if (term >= seen) return Status::Ok();
-    return Status(ErrorCode::kInvalidVersion, "master " + channel_.address().ToString() + " answered in term " +
-                                                  std::to_string(term) + " after term " + std::to_string(seen) +
+    return Status(ErrorCode::kInvalidVersion, "master " + channel_.address().ToString() +
+                                                  " answered in term " + std::to_string(term) +
+                                                  " after term " + std::to_string(seen) +
                                                   ": it was replaced");
   }
 

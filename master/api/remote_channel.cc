@@ -55,9 +55,12 @@ Status RemoteChannel::Exchange(MutableByteSpan frame, TimePoint deadline,
         Keep(std::move(connection));
         return status;
       }
-      status = reply.code() == ErrorCode::kInvalidParams ? Status(ErrorCode::kRpcFail, reply.message()) : reply.status();
+      status = reply.code() == ErrorCode::kInvalidParams
+                   ? Status(ErrorCode::kRpcFail, reply.message())
+                   : reply.status();
     }
-    if (!pooled || status.code() != ErrorCode::kRpcFail || connection->partly_received()) return status;
+    if (!pooled || status.code() != ErrorCode::kRpcFail || connection->partly_received())
+      return status;
     pooled = false;
     connection.reset();
   }

@@ -22,7 +22,8 @@ class RemoteChannel {
   // from the pool turns out to be dead before any byte of the reply came, the frame is sent once more on a new
   // one; master/api/README.md, "Redial", says why that is safe for every call.
   // kRpcTimeout: deadline; the outcome is unknown. kRpcFail: no connection, a broken one, or a reply too long.
-  Status Exchange(MutableByteSpan frame, TimePoint deadline, const std::function<Status(ByteSpan)>& decode);
+  Status Exchange(MutableByteSpan frame, TimePoint deadline,
+                  const std::function<Status(ByteSpan)>& decode);
 
   const HostPort& address() const { return address_; }
   size_t idle_connections() const;

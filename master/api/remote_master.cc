@@ -14,7 +14,8 @@ class RemoteMaster final : public MasterApi {
   RemoteMaster(RemoteMasterOptions options, const Clock& clock)
       : caller_(std::move(options.address), options.max_idle_connections, clock) {}
 
-  Result<PingReply> Ping(const ClientId& client, const std::string& address, TimePoint deadline) override {
+  Result<PingReply> Ping(const ClientId& client, const std::string& address,
+                         TimePoint deadline) override {
     thriftgen::PingRequest request;
     request.client = wire::EncodeUuid(client);
     request.address = address;
@@ -23,33 +24,39 @@ class RemoteMaster final : public MasterApi {
     return OrGarbage(wire::Decode(std::move(reply)));
   }
 
-  std::vector<Result<PutStartReply>> BatchPutStart(std::span<const PutStartArgs> args, TimePoint deadline) override {
+  std::vector<Result<PutStartReply>> BatchPutStart(std::span<const PutStartArgs> args,
+                                                   TimePoint deadline) override {
     using Out = Result<PutStartReply>;
-    return InChunks<Out>(args, [&](std::span<const PutStartArgs> chunk) -> Result<std::vector<Out>> {
-      thriftgen::BatchPutStartRequest request;
-      request.entries = EncodeAll<thriftgen::PutStart>(chunk);
-      thriftgen::BatchPutStartReply reply;
-      RETURN_IF_ERROR(Call("BatchPutStart", &C::send_BatchPutStart, &C::recv_BatchPutStart, request, reply, deadline));
-      return Answers<Out>(reply.results, chunk.size(), [](thriftgen::PutStartResult&& result) {
-        return OrGarbage(wire::Decode(std::move(result)));
-      });
-    });
+    return InChunks<Out>(
+        args, [&](std::span<const PutStartArgs> chunk) -> Result<std::vector<Out>> {
+          thriftgen::BatchPutStartRequest request;
+          request.entries = EncodeAll<thriftgen::PutStart>(chunk);
+          thriftgen::BatchPutStartReply reply;
+          RETURN_IF_ERROR(Call("BatchPutStart", &C::send_BatchPutStart, &C::recv_BatchPutStart,
+                               request, reply, deadline));
+          return Answers<Out>(reply.results, chunk.size(), [](thriftgen::PutStartResult&& result) {
+            return OrGarbage(wire::Decode(std::move(result)));
+          });
+        });
   }
 
   std::vector<Status> BatchPutEnd(std::span<const PutEndArgs> args, TimePoint deadline) override {
-    return StatusBatch("BatchPutEnd", &C::send_BatchPutEnd, &C::recv_BatchPutEnd, args, deadline, [](std::span<const PutEndArgs> chunk) {
-      thriftgen::BatchPutEndRequest request;
-      request.entries = EncodeAll<thriftgen::PutEnd>(chunk);
-      return request;
-    });
+    return StatusBatch("BatchPutEnd", &C::send_BatchPutEnd, &C::recv_BatchPutEnd, args, deadline,
+                       [](std::span<const PutEndArgs> chunk) {
+                         thriftgen::BatchPutEndRequest request;
+                         request.entries = EncodeAll<thriftgen::PutEnd>(chunk);
+                         return request;
+                       });
   }
 
-  std::vector<Status> BatchPutRevoke(std::span<const PutRevokeArgs> args, TimePoint deadline) override {
-    return StatusBatch("BatchPutRevoke", &C::send_BatchPutRevoke, &C::recv_BatchPutRevoke, args, deadline, [](std::span<const PutRevokeArgs> chunk) {
-      thriftgen::BatchPutRevokeRequest request;
-      request.entries = EncodeAll<thriftgen::PutRevoke>(chunk);
-      return request;
-    });
+  std::vector<Status> BatchPutRevoke(std::span<const PutRevokeArgs> args,
+                                     TimePoint deadline) override {
+    return StatusBatch("BatchPutRevoke", &C::send_BatchPutRevoke, &C::recv_BatchPutRevoke, args,
+                       deadline, [](std::span<const PutRevokeArgs> chunk) {
+                         thriftgen::BatchPutRevokeRequest request;
+                         request.entries = EncodeAll<thriftgen::PutRevoke>(chunk);
+                         return request;
+                       });
   }
 
   std::vector<Result<ReplicaList>> BatchGetReplicaList(std::span<const ObjectName> names,
@@ -59,20 +66,23 @@ class RemoteMaster final : public MasterApi {
       thriftgen::NamesRequest request;
       request.names = EncodeAll<thriftgen::ObjectName>(chunk);
       thriftgen::BatchGetReplicaListReply reply;
-      RETURN_IF_ERROR(Call("BatchGetReplicaList", &C::send_BatchGetReplicaList, &C::recv_BatchGetReplicaList, request, reply, deadline));
+      RETURN_IF_ERROR(Call("BatchGetReplicaList", &C::send_BatchGetReplicaList,
+                           &C::recv_BatchGetReplicaList, request, reply, deadline));
       return Answers<Out>(reply.results, chunk.size(), [](thriftgen::ReplicaListResult&& result) {
         return OrGarbage(wire::Decode(std::move(result.value)));
       });
     });
   }
 
-  std::vector<Result<Duration>> BatchRenewLease(std::span<const LeaseRef> leases, TimePoint deadline) override {
+  std::vector<Result<Duration>> BatchRenewLease(std::span<const LeaseRef> leases,
+                                                TimePoint deadline) override {
     using Out = Result<Duration>;
     return InChunks<Out>(leases, [&](std::span<const LeaseRef> chunk) -> Result<std::vector<Out>> {
       thriftgen::BatchRenewLeaseRequest request;
       request.leases = EncodeAll<thriftgen::LeaseRef>(chunk);
       thriftgen::BatchRenewLeaseReply reply;
-      RETURN_IF_ERROR(Call("BatchRenewLease", &C::send_BatchRenewLease, &C::recv_BatchRenewLease, request, reply, deadline));
+      RETURN_IF_ERROR(Call("BatchRenewLease", &C::send_BatchRenewLease, &C::recv_BatchRenewLease,
+                           request, reply, deadline));
       return Answers<Out>(reply.results, chunk.size(), [](thriftgen::LeaseResult&& result) -> Out {
         // A lease that ended before it began is no lease.
         return Duration(std::max<int64_t>(0, result.lease_ns));
@@ -88,38 +98,45 @@ class RemoteMaster final : public MasterApi {
       request.names = EncodeAll<thriftgen::ObjectName>(chunk);
       request.grant_lease = grant_lease;
       thriftgen::BatchExistKeyReply reply;
-      RETURN_IF_ERROR(Call("BatchExistKey", &C::send_BatchExistKey, &C::recv_BatchExistKey, request, reply, deadline));
+      RETURN_IF_ERROR(Call("BatchExistKey", &C::send_BatchExistKey, &C::recv_BatchExistKey, request,
+                           reply, deadline));
       return Answers<Out>(reply.results, chunk.size(),
                           [](thriftgen::ExistResult&& result) -> Out { return result.exists; });
     });
   }
 
-  std::vector<Result<ObjectStat>> BatchStat(std::span<const ObjectName> names, TimePoint deadline) override {
+  std::vector<Result<ObjectStat>> BatchStat(std::span<const ObjectName> names,
+                                            TimePoint deadline) override {
     using Out = Result<ObjectStat>;
     return InChunks<Out>(names, [&](std::span<const ObjectName> chunk) -> Result<std::vector<Out>> {
       thriftgen::NamesRequest request;
       request.names = EncodeAll<thriftgen::ObjectName>(chunk);
       thriftgen::BatchStatReply reply;
-      RETURN_IF_ERROR(Call("BatchStat", &C::send_BatchStat, &C::recv_BatchStat, request, reply, deadline));
+      RETURN_IF_ERROR(
+          Call("BatchStat", &C::send_BatchStat, &C::recv_BatchStat, request, reply, deadline));
       return Answers<Out>(reply.results, chunk.size(), [](thriftgen::StatResult&& result) {
         return OrGarbage(wire::Decode(std::move(result.value)));
       });
     });
   }
 
-  std::vector<Status> BatchRemove(std::span<const ObjectName> names, bool force, TimePoint deadline) override {
-    return StatusBatch("BatchRemove", &C::send_BatchRemove, &C::recv_BatchRemove, names, deadline, [force](std::span<const ObjectName> chunk) {
-      thriftgen::BatchRemoveRequest request;
-      request.names = EncodeAll<thriftgen::ObjectName>(chunk);
-      request.force = force;
-      return request;
-    });
+  std::vector<Status> BatchRemove(std::span<const ObjectName> names, bool force,
+                                  TimePoint deadline) override {
+    return StatusBatch("BatchRemove", &C::send_BatchRemove, &C::recv_BatchRemove, names, deadline,
+                       [force](std::span<const ObjectName> chunk) {
+                         thriftgen::BatchRemoveRequest request;
+                         request.names = EncodeAll<thriftgen::ObjectName>(chunk);
+                         request.force = force;
+                         return request;
+                       });
   }
 
-  Result<RemoveByRegexReply> RemoveByRegex(const RemoveByRegexArgs& args, TimePoint deadline) override {
+  Result<RemoveByRegexReply> RemoveByRegex(const RemoveByRegexArgs& args,
+                                           TimePoint deadline) override {
     thriftgen::RemoveByRegexRequest request = wire::Encode(args);
     thriftgen::RemoveByRegexReply reply;
-    RETURN_IF_ERROR(Call("RemoveByRegex", &C::send_RemoveByRegex, &C::recv_RemoveByRegex, request, reply, deadline));
+    RETURN_IF_ERROR(Call("RemoveByRegex", &C::send_RemoveByRegex, &C::recv_RemoveByRegex, request,
+                         reply, deadline));
     return OrGarbage(wire::Decode(std::move(reply)));
   }
 
@@ -130,16 +147,16 @@ class RemoteMaster final : public MasterApi {
     return Count("RemoveAll", &C::send_RemoveAll, &C::recv_RemoveAll, request, deadline);
   }
 
-  Result<std::vector<std::pair<std::string, ReplicaList>>> GetReplicaListByRegex(const std::string& tenant,
-                                                                                 const std::string& pattern,
-                                                                                 uint32_t limit,
-                                                                                 TimePoint deadline) override {
+  Result<std::vector<std::pair<std::string, ReplicaList>>> GetReplicaListByRegex(
+      const std::string& tenant, const std::string& pattern, uint32_t limit,
+      TimePoint deadline) override {
     thriftgen::GetReplicaListByRegexRequest request;
     request.tenant = tenant;
     request.pattern = pattern;
     request.limit = static_cast<int32_t>(std::min<size_t>(limit, kMaxListLimit));
     thriftgen::GetReplicaListByRegexReply reply;
-    RETURN_IF_ERROR(Call("GetReplicaListByRegex", &C::send_GetReplicaListByRegex, &C::recv_GetReplicaListByRegex, request, reply, deadline));
+    RETURN_IF_ERROR(Call("GetReplicaListByRegex", &C::send_GetReplicaListByRegex,
+                         &C::recv_GetReplicaListByRegex, request, reply, deadline));
     std::vector<std::pair<std::string, ReplicaList>> out;
     out.reserve(reply.results.size());
     for (thriftgen::NamedReplicaList& entry : reply.results) {
@@ -152,11 +169,13 @@ class RemoteMaster final : public MasterApi {
   Result<ListReply> ListObjects(const ListArgs& args, TimePoint deadline) override {
     thriftgen::ListObjectsRequest request = wire::Encode(args);
     thriftgen::ListObjectsReply reply;
-    RETURN_IF_ERROR(Call("ListObjects", &C::send_ListObjects, &C::recv_ListObjects, request, reply, deadline));
+    RETURN_IF_ERROR(
+        Call("ListObjects", &C::send_ListObjects, &C::recv_ListObjects, request, reply, deadline));
     return OrGarbage(wire::Decode(std::move(reply)));
   }
 
-  Status Rename(const ObjectName& from, const ObjectName& to, bool no_replace, TimePoint deadline) override {
+  Status Rename(const ObjectName& from, const ObjectName& to, bool no_replace,
+                TimePoint deadline) override {
     thriftgen::RenameRequest request;
     request.from_name = wire::Encode(from);
     request.to_name = wire::Encode(to);
@@ -179,10 +198,12 @@ class RemoteMaster final : public MasterApi {
     request.name = wire::Encode(name);
     request.version = static_cast<int64_t>(version.value);
     request.attributes = wire::Encode(attributes);
-    return Plain("SetAttributes", &C::send_SetAttributes, &C::recv_SetAttributes, request, deadline);
+    return Plain("SetAttributes", &C::send_SetAttributes, &C::recv_SetAttributes, request,
+                 deadline);
   }
 
-  Status MountSegment(const ClientId& client, const SegmentDescriptor& segment, TimePoint deadline) override {
+  Status MountSegment(const ClientId& client, const SegmentDescriptor& segment,
+                      TimePoint deadline) override {
     thriftgen::MountSegmentRequest request;
     request.client = wire::EncodeUuid(client);
     request.segment = wire::Encode(segment);
@@ -195,36 +216,42 @@ class RemoteMaster final : public MasterApi {
     thriftgen::ReMountSegmentsRequest request;
     request.client = wire::EncodeUuid(client);
     request.segments = EncodeAll<thriftgen::SegmentDescriptor>(segments);
-    return Plain("ReMountSegments", &C::send_ReMountSegments, &C::recv_ReMountSegments, request, deadline);
+    return Plain("ReMountSegments", &C::send_ReMountSegments, &C::recv_ReMountSegments, request,
+                 deadline);
   }
 
   Status UnmountSegment(const ClientId& client, const SegmentId& id, TimePoint deadline) override {
     thriftgen::UnmountSegmentRequest request;
     request.client = wire::EncodeUuid(client);
     request.segment = wire::EncodeUuid(id);
-    return Plain("UnmountSegment", &C::send_UnmountSegment, &C::recv_UnmountSegment, request, deadline);
+    return Plain("UnmountSegment", &C::send_UnmountSegment, &C::recv_UnmountSegment, request,
+                 deadline);
   }
 
-  Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId> ids, TimePoint deadline) override {
+  Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId> ids,
+                                               TimePoint deadline) override {
     RETURN_IF_ERROR(wire::CheckCount("segment ids", ids.size(), kMaxBatch));
     thriftgen::GetSegmentsRequest request;
     for (const SegmentId& id : ids) request.ids.push_back(wire::EncodeUuid(id));
     thriftgen::GetSegmentsReply reply;
-    RETURN_IF_ERROR(Call("GetSegments", &C::send_GetSegments, &C::recv_GetSegments, request, reply, deadline));
+    RETURN_IF_ERROR(
+        Call("GetSegments", &C::send_GetSegments, &C::recv_GetSegments, request, reply, deadline));
     return DecodeAll<SegmentInfo>(std::move(reply.segments));
   }
 
   Result<std::vector<ClientInfo>> GetClients(TimePoint deadline) override {
     thriftgen::PlainRequest request;
     thriftgen::GetClientsReply reply;
-    RETURN_IF_ERROR(Call("GetClients", &C::send_GetClients, &C::recv_GetClients, request, reply, deadline));
+    RETURN_IF_ERROR(
+        Call("GetClients", &C::send_GetClients, &C::recv_GetClients, request, reply, deadline));
     return DecodeAll<ClientInfo>(std::move(reply.clients));
   }
 
   Result<ClusterStatus> GetStatus(TimePoint deadline) override {
     thriftgen::PlainRequest request;
     thriftgen::GetStatusReply reply;
-    RETURN_IF_ERROR(Call("GetStatus", &C::send_GetStatus, &C::recv_GetStatus, request, reply, deadline));
+    RETURN_IF_ERROR(
+        Call("GetStatus", &C::send_GetStatus, &C::recv_GetStatus, request, reply, deadline));
     return OrGarbage(wire::Decode(std::move(reply.value)));
   }
 
@@ -232,14 +259,15 @@ class RemoteMaster final : public MasterApi {
   using C = thriftgen::MasterRpcClient;
 
   template <typename Request, typename Reply, typename Send, typename Receive>
-  Status Call(const char* name, Send send, Receive receive, Request& request, Reply& reply, TimePoint deadline) {
+  Status Call(const char* name, Send send, Receive receive, Request& request, Reply& reply,
+              TimePoint deadline) {
     return caller_.Call(name, send, receive, request, reply, deadline);
   }
 
   // A batch whose entries are answered by a status alone; `make(chunk)` makes the request.
   template <typename Args, typename Send, typename Receive, typename Make>
-  std::vector<Status> StatusBatch(const char* name, Send send, Receive receive, std::span<const Args> args,
-                                  TimePoint deadline, Make make) {
+  std::vector<Status> StatusBatch(const char* name, Send send, Receive receive,
+                                  std::span<const Args> args, TimePoint deadline, Make make) {
     return InChunks<Status>(args, [&](std::span<const Args> chunk) -> Result<std::vector<Status>> {
       auto request = make(chunk);
       thriftgen::BatchStatusReply reply;
@@ -247,7 +275,8 @@ class RemoteMaster final : public MasterApi {
       RETURN_IF_ERROR(CheckAnswerCount(reply.results.size(), chunk.size()));
       std::vector<Status> out;
       out.reserve(chunk.size());
-      for (thriftgen::Status& status : reply.results) out.push_back(wire::Decode(std::move(status)));
+      for (thriftgen::Status& status : reply.results)
+        out.push_back(wire::Decode(std::move(status)));
       return out;
     });
   }
@@ -259,7 +288,8 @@ class RemoteMaster final : public MasterApi {
   }
 
   template <typename Request, typename Send, typename Receive>
-  Result<uint64_t> Count(const char* name, Send send, Receive receive, Request& request, TimePoint deadline) {
+  Result<uint64_t> Count(const char* name, Send send, Receive receive, Request& request,
+                         TimePoint deadline) {
     thriftgen::CountReply reply;
     RETURN_IF_ERROR(Call(name, send, receive, request, reply, deadline));
     return static_cast<uint64_t>(reply.count);

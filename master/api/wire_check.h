@@ -25,7 +25,8 @@ class Checker {
   template <typename E>
   E Enum(const char* what, int32_t value, E low, E high) {
     if (value < static_cast<int32_t>(low) || value > static_cast<int32_t>(high)) {
-      Fail(ErrorCode::kInvalidParams, std::string(what) + " " + std::to_string(value) + " is not known");
+      Fail(ErrorCode::kInvalidParams,
+           std::string(what) + " " + std::to_string(value) + " is not known");
       return low;
     }
     return static_cast<E>(value);
@@ -33,15 +34,17 @@ class Checker {
 
   uint64_t Unsigned(const char* what, int64_t value, uint64_t limit) {
     if (value < 0 || static_cast<uint64_t>(value) > limit) {
-      Fail(ErrorCode::kInvalidParams, std::string(what) + " " + std::to_string(value) + " is not in 0.." +
-                                          std::to_string(limit));
+      Fail(ErrorCode::kInvalidParams, std::string(what) + " " + std::to_string(value) +
+                                          " is not in 0.." + std::to_string(limit));
       return 0;
     }
     return static_cast<uint64_t>(value);
   }
 
   Duration NotNegative(const char* what, int64_t ns) {
-    if (ns < 0) Fail(ErrorCode::kInvalidParams, std::string(what) + " " + std::to_string(ns) + " ns is negative");
+    if (ns < 0)
+      Fail(ErrorCode::kInvalidParams,
+           std::string(what) + " " + std::to_string(ns) + " ns is negative");
     return Duration(ns < 0 ? 0 : ns);
   }
 

@@ -8,12 +8,13 @@
 
 namespace mooncake::wire {
 
-inline constexpr size_t kMaxFrameBytes = size_t{64} << 20;  // a request or a reply, without its length
-inline constexpr size_t kMaxNameBytes = 1024;               // names of segments, hosts, groups; addresses
-inline constexpr size_t kMaxSegmentNames = 1024;            // preferred or excluded segments of one request
-inline constexpr size_t kMaxExtents = kMaxBatch;            // of one replica
-inline constexpr size_t kMaxMessageBytes = 512;             // of a status; longer ones are cut
+inline constexpr size_t kMaxFrameBytes = size_t{64}
+                                         << 20;   // a request or a reply, without its length
+inline constexpr size_t kMaxNameBytes = 1024;     // names of segments, hosts, groups; addresses
+inline constexpr size_t kMaxSegmentNames = 1024;  // preferred or excluded segments of one request
+inline constexpr size_t kMaxExtents = kMaxBatch;  // of one replica
+inline constexpr size_t kMaxMessageBytes = 512;   // of a status; longer ones are cut
 inline constexpr size_t kMaxDelimiterBytes = 16;
-inline constexpr Duration kMaxTimeout = Seconds(600);       // a caller that waits longer asks again
+inline constexpr Duration kMaxTimeout = Seconds(600);  // a caller that waits longer asks again
 
 }  // namespace mooncake::wire

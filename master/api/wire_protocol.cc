@@ -32,7 +32,8 @@ BoundedProtocol::BoundedProtocol(std::shared_ptr<Memory> memory)
 
 void BoundedProtocol::CheckCount(uint32_t size) const {
   if (size > memory_.available_read()) {
-    throw TProtocolException(TProtocolException::SIZE_LIMIT, "a container claims more elements than there are bytes");
+    throw TProtocolException(TProtocolException::SIZE_LIMIT,
+                             "a container claims more elements than there are bytes");
   }
 }
 
@@ -53,7 +54,8 @@ uint32_t BoundedProtocol::readMapBegin_virt(Type& key, Type& value, uint32_t& si
 }
 
 OutFrame::OutFrame()
-    : memory_(std::make_shared<TMemoryBuffer>(Limits())), protocol_(std::make_shared<BoundedProtocol>(memory_)) {
+    : memory_(std::make_shared<TMemoryBuffer>(Limits())),
+      protocol_(std::make_shared<BoundedProtocol>(memory_)) {
   Clear();
 }
 
@@ -75,8 +77,8 @@ size_t OutFrame::payload_bytes() const { return memory_->available_read() - kLen
 InFrame::InFrame(ByteSpan payload) {
   // The buffer only reads what it observes.
   auto* data = const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(payload.data()));
-  auto memory = std::make_shared<TMemoryBuffer>(data, static_cast<uint32_t>(payload.size()), TMemoryBuffer::OBSERVE,
-                                                Limits());
+  auto memory = std::make_shared<TMemoryBuffer>(data, static_cast<uint32_t>(payload.size()),
+                                                TMemoryBuffer::OBSERVE, Limits());
   protocol_ = std::make_shared<BoundedProtocol>(std::move(memory));
 }
 

@@ -2,11 +2,11 @@
 // master/api/README.md, "Bounds". Shared by stub, server and fuzz targets.
 #pragma once
 
+#include <memory>
+
 #include <thrift/TConfiguration.h>
 #include <thrift/protocol/TBinaryProtocol.h>
 #include <thrift/transport/TBufferTransports.h>
-
-#include <memory>
 
 #include "transfer/base/byte_span.h"
 
@@ -38,9 +38,9 @@ class OutFrame {
  public:
   OutFrame();
   const std::shared_ptr<BoundedProtocol>& protocol() { return protocol_; }
-  MutableByteSpan bytes();        // with the four bytes in front
-  size_t payload_bytes() const;   // without them
-  void Clear();                   // back to an empty frame
+  MutableByteSpan bytes();       // with the four bytes in front
+  size_t payload_bytes() const;  // without them
+  void Clear();                  // back to an empty frame
 
  private:
   std::shared_ptr<apache::thrift::transport::TMemoryBuffer> memory_;

@@ -5,7 +5,8 @@
 namespace mooncake::wire {
 namespace {
 
-constexpr uint64_t kAnySize = uint64_t{1} << 62;  // sums over the cluster: bounded only so that they can be added
+constexpr uint64_t kAnySize =
+    uint64_t{1} << 62;  // sums over the cluster: bounded only so that they can be added
 constexpr uint64_t kAnyCount = uint64_t{1} << 62;
 
 std::vector<thriftgen::Replica> EncodeReplicas(const std::vector<ReplicaDescriptor>& replicas) {
@@ -25,13 +26,15 @@ std::vector<thriftgen::Replica> EncodeReplicas(const std::vector<ReplicaDescript
   return out;
 }
 
-std::vector<ReplicaDescriptor> DecodeReplicas(const std::vector<thriftgen::Replica>& in, Checker& check) {
+std::vector<ReplicaDescriptor> DecodeReplicas(const std::vector<thriftgen::Replica>& in,
+                                              Checker& check) {
   std::vector<ReplicaDescriptor> out;
   check.Add(CheckCount("replicas", in.size(), kMaxReplicas));
   if (!check.ok()) return out;
   out.resize(in.size());
   for (size_t i = 0; i < in.size(); ++i) {
-    out[i].status = check.Enum("replica status", in[i].status, ReplicaStatus::kProcessing, ReplicaStatus::kFailed);
+    out[i].status = check.Enum("replica status", in[i].status, ReplicaStatus::kProcessing,
+                               ReplicaStatus::kFailed);
     check.Add(CheckCount("extents", in[i].extents.size(), kMaxExtents));
     if (!check.ok()) return out;
     out[i].extents.reserve(in[i].extents.size());
@@ -48,7 +51,8 @@ std::vector<ReplicaDescriptor> DecodeReplicas(const std::vector<thriftgen::Repli
   return out;
 }
 
-std::optional<ObjectAttributes> DecodeAttributes(bool present, thriftgen::ObjectAttributes&& in, Checker& check) {
+std::optional<ObjectAttributes> DecodeAttributes(bool present, thriftgen::ObjectAttributes&& in,
+                                                 Checker& check) {
   if (!present) return std::nullopt;
   auto attributes = Decode(std::move(in));
   check.Add(attributes.status());
@@ -234,7 +238,8 @@ Result<SegmentInfo> Decode(thriftgen::SegmentInfo&& in) {
   Checker check;
   SegmentInfo out;
   ASSIGN_OR_RETURN(out.descriptor, Decode(std::move(in.descriptor)));
-  out.status = check.Enum("segment status", in.status, SegmentStatus::kUndefined, SegmentStatus::kUnmounting);
+  out.status = check.Enum("segment status", in.status, SegmentStatus::kUndefined,
+                          SegmentStatus::kUnmounting);
   out.used = check.Unsigned("used", in.used, kMaxSegmentBytes);
   out.largest_free = check.Unsigned("largest_free", in.largest_free, kMaxSegmentBytes);
   out.object_count = check.Unsigned("object_count", in.object_count, kAnyCount);

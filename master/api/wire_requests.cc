@@ -22,7 +22,8 @@ thriftgen::ReplicateConfig EncodeConfig(const ReplicateConfig& config) {
   return out;
 }
 
-std::vector<std::string> DecodeNames(const char* what, std::vector<std::string>&& names, Checker& check) {
+std::vector<std::string> DecodeNames(const char* what, std::vector<std::string>&& names,
+                                     Checker& check) {
   check.Add(CheckCount(what, names.size(), kMaxSegmentNames));
   for (const std::string& name : names) check.Add(CheckLength(what, name.size(), kMaxNameBytes));
   return std::move(names);
@@ -31,13 +32,17 @@ std::vector<std::string> DecodeNames(const char* what, std::vector<std::string>&
 ReplicateConfig DecodeConfig(thriftgen::ReplicateConfig&& in, Checker& check) {
   ReplicateConfig out;
   // 0 is for the core to refuse: it is a matter of meaning, not of form.
-  out.replica_num = static_cast<uint32_t>(check.Unsigned("replica_num", in.replica_num, kMaxReplicas));
-  out.soft_pin = check.Enum("soft_pin", in.soft_pin, SoftPinAction::kPreserve, SoftPinAction::kDisable);
-  if (in.__isset.soft_pin_ttl_ns) out.soft_pin_ttl = check.NotNegative("soft_pin_ttl", in.soft_pin_ttl_ns);
+  out.replica_num =
+      static_cast<uint32_t>(check.Unsigned("replica_num", in.replica_num, kMaxReplicas));
+  out.soft_pin =
+      check.Enum("soft_pin", in.soft_pin, SoftPinAction::kPreserve, SoftPinAction::kDisable);
+  if (in.__isset.soft_pin_ttl_ns)
+    out.soft_pin_ttl = check.NotNegative("soft_pin_ttl", in.soft_pin_ttl_ns);
   out.hard_pin = in.hard_pin;
   check.Add(CheckLength("group", in.group.size(), kMaxNameBytes));
   out.group = std::move(in.group);
-  out.preferred_segments = DecodeNames("preferred_segments", std::move(in.preferred_segments), check);
+  out.preferred_segments =
+      DecodeNames("preferred_segments", std::move(in.preferred_segments), check);
   out.excluded_segments = DecodeNames("excluded_segments", std::move(in.excluded_segments), check);
   check.Add(CheckLength("host_id", in.host_id.size(), kMaxNameBytes));
   out.host_id = std::move(in.host_id);
@@ -64,11 +69,14 @@ Status CheckLength(const char* what, size_t bytes, size_t limit) {
 
 Status CheckCount(const char* what, size_t count, size_t limit) {
   if (count <= limit) return Status::Ok();
-  return Status(ErrorCode::kInvalidParams, std::to_string(count) + " " + what + " in one request; the limit is " +
+  return Status(ErrorCode::kInvalidParams, std::to_string(count) + " " + what +
+                                               " in one request; the limit is " +
                                                std::to_string(limit));
 }
 
-Status CheckTenant(const std::string& tenant) { return CheckLength("tenant", tenant.size(), kMaxTenantBytes); }
+Status CheckTenant(const std::string& tenant) {
+  return CheckLength("tenant", tenant.size(), kMaxTenantBytes);
+}
 
 Result<uint32_t> DecodeLimit(const char* what, int32_t value, size_t limit) {
   Checker check;
@@ -94,7 +102,8 @@ Status Decode(thriftgen::Status&& status) {
 
 int32_t EncodeTimeout(Duration left) {
   // Rounded up: what is left is more than nothing.
-  return static_cast<int32_t>(ToMillis(std::clamp(left, Duration::zero(), kMaxTimeout) + Millis(1) - Duration(1)));
+  return static_cast<int32_t>(
+      ToMillis(std::clamp(left, Duration::zero(), kMaxTimeout) + Millis(1) - Duration(1)));
 }
 
 Duration DecodeTimeout(int32_t timeout_ms) {
@@ -111,7 +120,8 @@ thriftgen::ObjectName Encode(const ObjectName& name) {
 Result<ObjectName> Decode(thriftgen::ObjectName&& in) {
   if (in.key.empty()) return Status(ErrorCode::kInvalidKey, "the key is empty");
   if (in.key.size() > kMaxKeyBytes) {
-    return Status(ErrorCode::kInvalidKey, "the key has " + std::to_string(in.key.size()) + " bytes; the limit is " +
+    return Status(ErrorCode::kInvalidKey, "the key has " + std::to_string(in.key.size()) +
+                                              " bytes; the limit is " +
                                               std::to_string(kMaxKeyBytes));
   }
   ObjectName out;
@@ -230,7 +240,8 @@ thriftgen::ListObjectsRequest Encode(const ListArgs& args) {
   out.prefix = args.prefix;
   out.delimiter = args.delimiter;
   out.start_after = args.start_after;
-  out.limit = static_cast<int32_t>(std::min<uint32_t>(args.limit, std::numeric_limits<int32_t>::max()));
+  out.limit =
+      static_cast<int32_t>(std::min<uint32_t>(args.limit, std::numeric_limits<int32_t>::max()));
   return out;
 }
 
@@ -269,7 +280,8 @@ Result<RemoveByRegexArgs> Decode(thriftgen::RemoveByRegexRequest&& in) {
   out.pattern = std::move(in.pattern);
   out.force = in.force;
   out.dry_run = in.dry_run;
-  out.sample_limit = static_cast<uint32_t>(check.Unsigned("sample_limit", in.sample_limit, kMaxListLimit));
+  out.sample_limit =
+      static_cast<uint32_t>(check.Unsigned("sample_limit", in.sample_limit, kMaxListLimit));
   RETURN_IF_ERROR(check.status());
   return out;
 }

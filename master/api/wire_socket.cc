@@ -35,7 +35,8 @@ void SetOptions(int fd, Duration slice) {
   SetOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, 60);
   SetOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, 10);
   SetOption(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
-  const timeval limit{.tv_sec = std::chrono::duration_cast<std::chrono::seconds>(slice).count(), .tv_usec = 0};
+  const timeval limit{.tv_sec = std::chrono::duration_cast<std::chrono::seconds>(slice).count(),
+                      .tv_usec = 0};
   (void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
@@ -47,7 +48,8 @@ int PollTimeout(Duration left) {
 
 // The flags for the recv or send that follows: 0 when it may block, since the socket's own limit of one slice ends before the
 // deadline (one system call in the common case); MSG_DONTWAIT when the socket is ready, or broken.
-Result<int> AwaitReady(int fd, short events, Duration slice, const Clock& clock, TimePoint deadline) {
+Result<int> AwaitReady(int fd, short events, Duration slice, const Clock& clock,
+                       TimePoint deadline) {
   for (;;) {
     const Duration left = deadline == kNever ? slice : deadline - clock.Now();
     if (left >= slice) return 0;
@@ -55,7 +57,8 @@ Result<int> AwaitReady(int fd, short events, Duration slice, const Clock& clock,
     pollfd entry{.fd = fd, .events = events, .revents = 0};
     const int ready = poll(&entry, 1, PollTimeout(left));
     if (ready > 0) return MSG_DONTWAIT;
-    if (ready < 0 && errno != EINTR) return Status(ErrorCode::kRpcFail, "poll: " + ErrnoText(errno));
+    if (ready < 0 && errno != EINTR)
+      return Status(ErrorCode::kRpcFail, "poll: " + ErrnoText(errno));
   }
 }
 
@@ -73,15 +76,17 @@ Result<Addresses> Resolve(const HostPort& peer, int flags) {
   const char* host = peer.host.empty() ? nullptr : peer.host.c_str();
   const int error = getaddrinfo(host, std::to_string(peer.port).c_str(), &hints, &list);
   if (error != 0) {
-    return Status(ErrorCode::kRpcFail, "cannot resolve '" + peer.host + "': " +
-                                           (error == EAI_SYSTEM ? ErrnoText(errno) : gai_strerror(error)));
+    return Status(ErrorCode::kRpcFail,
+                  "cannot resolve '" + peer.host +
+                      "': " + (error == EAI_SYSTEM ? ErrnoText(errno) : gai_strerror(error)));
   }
   return Addresses(list);
 }
 
 // A connected blocking socket.
 Result<int> ConnectOne(const addrinfo& address, const Clock& clock, TimePoint deadline) {
-  const int fd = socket(address.ai_family, address.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address.ai_protocol);
+  const int fd = socket(address.ai_family, address.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                        address.ai_protocol);
   if (fd < 0) return Status(ErrorCode::kRpcFail, "socket: " + ErrnoText(errno));
   const auto fail = [&](ErrorCode code, const std::string& message) {
     close(fd);
@@ -92,7 +97,8 @@ Result<int> ConnectOne(const addrinfo& address, const Clock& clock, TimePoint de
   }
   for (;;) {
     const Duration left = deadline - clock.Now();
-    if (left <= Duration::zero()) return fail(ErrorCode::kRpcTimeout, "connect: the deadline has passed");
+    if (left <= Duration::zero())
+      return fail(ErrorCode::kRpcTimeout, "connect: the deadline has passed");
     pollfd entry{.fd = fd, .events = POLLOUT, .revents = 0};
     const int ready = poll(&entry, 1, PollTimeout(left));
     if (ready > 0) break;
@@ -111,7 +117,8 @@ Result<int> ConnectOne(const addrinfo& address, const Clock& clock, TimePoint de
 
 uint32_t ReadLength(const std::byte* bytes) {
   uint32_t length = 0;
-  for (size_t i = 0; i < kLengthBytes; ++i) length = (length << 8) | std::to_integer<uint32_t>(bytes[i]);
+  for (size_t i = 0; i < kLengthBytes; ++i)
+    length = (length << 8) | std::to_integer<uint32_t>(bytes[i]);
   return length;
 }
 
@@ -143,7 +150,8 @@ void FrameSocket::Close() {
   fd_ = -1;
 }
 
-Result<FrameSocket> FrameSocket::Connect(const HostPort& peer, const Clock& clock, TimePoint deadline) {
+Result<FrameSocket> FrameSocket::Connect(const HostPort& peer, const Clock& clock,
+                                         TimePoint deadline) {
   auto addresses = Resolve(peer, AI_NUMERICHOST);
   if (!addresses.ok()) addresses = Resolve(peer, 0);
   if (!addresses.ok()) return addresses.status();
@@ -154,7 +162,8 @@ Result<FrameSocket> FrameSocket::Connect(const HostPort& peer, const Clock& cloc
   for (const addrinfo* a = addresses->get(); a != nullptr; a = a->ai_next, --left) {
     const TimePoint now = clock.Now();
     // An address that does not answer must not use up the time of those after it.
-    const TimePoint until = (deadline == kNever || left == 1) ? deadline : now + (deadline - now) / left;
+    const TimePoint until =
+        (deadline == kNever || left == 1) ? deadline : now + (deadline - now) / left;
     auto fd = ConnectOne(*a, clock, until == kNever ? now + Seconds(60) : until);
     if (fd.ok()) return FrameSocket(*fd);
     last = fd.status();
@@ -181,7 +190,8 @@ Status FrameSocket::Send(MutableByteSpan frame, const Clock& clock, TimePoint de
 
 void FrameSocket::DropConsumed() {
   if (consumed_ == 0) return;
-  if (have_ > consumed_) std::memmove(buffer_.data(), buffer_.data() + consumed_, have_ - consumed_);
+  if (have_ > consumed_)
+    std::memmove(buffer_.data(), buffer_.data() + consumed_, have_ - consumed_);
   have_ -= consumed_;
   consumed_ = 0;
   if (buffer_.size() > kKeptBuffer && have_ <= kFirstBuffer) {
@@ -202,7 +212,8 @@ Result<size_t> FrameSocket::ReceiveSome(const Clock& clock, TimePoint deadline) 
   }
 }
 
-Result<ByteSpan> FrameSocket::Receive(size_t limit, const Clock& clock, TimePoint first_byte, Duration whole) {
+Result<ByteSpan> FrameSocket::Receive(size_t limit, const Clock& clock, TimePoint first_byte,
+                                      Duration whole) {
   DropConsumed();
   if (buffer_.size() < kFirstBuffer) buffer_.resize(kFirstBuffer);
   TimePoint deadline = have_ > 0 ? SaturatingAdd(clock.Now(), whole) : first_byte;
@@ -210,7 +221,8 @@ Result<ByteSpan> FrameSocket::Receive(size_t limit, const Clock& clock, TimePoin
     if (have_ >= kLengthBytes) {
       const size_t length = ReadLength(buffer_.data());
       if (length > limit) {
-        return Status(ErrorCode::kInvalidParams, "a frame of " + std::to_string(length) + " bytes; the limit is " +
+        return Status(ErrorCode::kInvalidParams, "a frame of " + std::to_string(length) +
+                                                     " bytes; the limit is " +
                                                      std::to_string(limit));
       }
       const size_t needed = kLengthBytes + length;
@@ -236,10 +248,12 @@ bool FrameSocket::LooksIdle() const {
 }
 
 Result<ListenSocket> Listen(const HostPort& address) {
-  const std::string shown = HostPort{address.host.empty() ? "*" : address.host, address.port}.ToString();
+  const std::string shown =
+      HostPort{address.host.empty() ? "*" : address.host, address.port}.ToString();
   const auto fail = [&](const std::string& cause, int error) {
     std::string cure = "check the address: it must belong to this host";
-    if (error == EADDRINUSE) cure = "stop the program that uses this port, or choose another port (0 takes any free one)";
+    if (error == EADDRINUSE)
+      cure = "stop the program that uses this port, or choose another port (0 takes any free one)";
     if (error == EACCES) cure = "ports below 1024 need privileges; choose a higher one";
     return Status(ErrorCode::kRpcFail, "cannot listen on " + shown + ": " + cause + "; " + cure);
   };
@@ -258,8 +272,9 @@ Result<ListenSocket> Listen(const HostPort& address) {
     close(fd);
     return fail(ErrnoText(error), error);
   }
-  const in_port_t port = bound.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6*>(&bound)->sin6_port
-                                                     : reinterpret_cast<sockaddr_in*>(&bound)->sin_port;
+  const in_port_t port = bound.ss_family == AF_INET6
+                             ? reinterpret_cast<sockaddr_in6*>(&bound)->sin6_port
+                             : reinterpret_cast<sockaddr_in*>(&bound)->sin_port;
   return ListenSocket{fd, HostPort{address.host, ntohs(port)}};
 }
 

@@ -1,7 +1,5 @@
 #include "master/server/admin_http.h"
 
-#include <civetweb.h>
-#include <glog/logging.h>
 #include <unistd.h>
 
 #include <array>
@@ -9,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include <civetweb.h>
+#include <glog/logging.h>
 #include <nlohmann/json.hpp>
 
 #include "master/api/wire_socket.h"
@@ -34,12 +34,18 @@ std::string Dump(const nlohmann::ordered_json& json) {
 
 const char* StatusName(SegmentStatus status) {
   switch (status) {
-    case SegmentStatus::kUndefined: return "UNDEFINED";
-    case SegmentStatus::kOk: return "OK";
-    case SegmentStatus::kDraining: return "DRAINING";
-    case SegmentStatus::kDrained: return "DRAINED";
-    case SegmentStatus::kGracefullyUnmounting: return "GRACEFULLY_UNMOUNTING";
-    case SegmentStatus::kUnmounting: return "UNMOUNTING";
+    case SegmentStatus::kUndefined:
+      return "UNDEFINED";
+    case SegmentStatus::kOk:
+      return "OK";
+    case SegmentStatus::kDraining:
+      return "DRAINING";
+    case SegmentStatus::kDrained:
+      return "DRAINED";
+    case SegmentStatus::kGracefullyUnmounting:
+      return "GRACEFULLY_UNMOUNTING";
+    case SegmentStatus::kUnmounting:
+      return "UNMOUNTING";
   }
   return "UNDEFINED";
 }
@@ -59,19 +65,21 @@ Page SegmentDetail(MasterService& service) {
   auto list = nlohmann::ordered_json::array();
   for (const SegmentInfo& s : Segments(service)) {
     const uint64_t size = s.descriptor.size;
-    list.push_back({{"segment_name", s.descriptor.name},
-                    {"segment_id", s.descriptor.id.ToString()},
-                    {"client_id", s.descriptor.owner.ToString()},
-                    {"host_id", s.descriptor.host_id},
-                    {"size_bytes", size},
-                    {"size_human", FormatSize(size)},
-                    {"te_endpoint", s.descriptor.endpoint},
-                    {"protocol", s.descriptor.protocol},
-                    {"status", StatusName(s.status)},
-                    {"object_count", s.object_count},
-                    {"allocator_used_bytes", s.used},
-                    {"allocator_capacity_bytes", size},
-                    {"allocator_usage_percent", size == 0 ? 0.0 : 100.0 * static_cast<double>(s.used) / static_cast<double>(size)}});
+    list.push_back(
+        {{"segment_name", s.descriptor.name},
+         {"segment_id", s.descriptor.id.ToString()},
+         {"client_id", s.descriptor.owner.ToString()},
+         {"host_id", s.descriptor.host_id},
+         {"size_bytes", size},
+         {"size_human", FormatSize(size)},
+         {"te_endpoint", s.descriptor.endpoint},
+         {"protocol", s.descriptor.protocol},
+         {"status", StatusName(s.status)},
+         {"object_count", s.object_count},
+         {"allocator_used_bytes", s.used},
+         {"allocator_capacity_bytes", size},
+         {"allocator_usage_percent",
+          size == 0 ? 0.0 : 100.0 * static_cast<double>(s.used) / static_cast<double>(size)}});
   }
   const size_t total = list.size();
   return {200, "application/json", Dump({{"total", total}, {"segments", std::move(list)}})};
@@ -79,7 +87,10 @@ Page SegmentDetail(MasterService& service) {
 
 Page Health() {
   return {200, "application/json",
-          Dump({{"status", "ok"}, {"role", "leader"}, {"ha_state", "standalone"}, {"service_ready", true}})};
+          Dump({{"status", "ok"},
+                {"role", "leader"},
+                {"ha_state", "standalone"},
+                {"service_ready", true}})};
 }
 
 }  // namespace
@@ -103,9 +114,17 @@ class AdminHttp::Impl {
     address_ = probe.bound;
     if (address_.host.empty()) address_.host = "0.0.0.0";
     const std::string ports = address_.ToString();
-    const std::array<const char*, 11> options = {"listening_ports",    ports.c_str(), "num_threads",        "4",
-                                                 "request_timeout_ms", "5000",        "enable_keep_alive",  "no",
-                                                 "max_request_size",   "8192",        nullptr};
+    const std::array<const char*, 11> options = {"listening_ports",
+                                                 ports.c_str(),
+                                                 "num_threads",
+                                                 "4",
+                                                 "request_timeout_ms",
+                                                 "5000",
+                                                 "enable_keep_alive",
+                                                 "no",
+                                                 "max_request_size",
+                                                 "8192",
+                                                 nullptr};
     mg_callbacks callbacks{};
     callbacks.log_message = [](const mg_connection*, const char* message) {
       LOG(WARNING) << "http: " << message;
@@ -115,7 +134,8 @@ class AdminHttp::Impl {
     context_ = mg_start(&callbacks, this, const_cast<const char**>(options.data()));
     if (context_ == nullptr) {
       mg_exit_library();
-      return Status(ErrorCode::kRpcFail, "cannot serve HTTP on " + ports + "; choose another --metrics_port, or 0 for none");
+      return Status(ErrorCode::kRpcFail, "cannot serve HTTP on " + ports +
+                                             "; choose another --metrics_port, or 0 for none");
     }
     mg_set_request_handler(context_, "/", &Impl::OnRequest, this);
     return Status::Ok();
@@ -129,14 +149,18 @@ class AdminHttp::Impl {
     if (path == "/ready") return {.body = "ready\n"};
     if (path == "/role") return {.body = "leader\n"};
     if (path == "/metrics") {
-      return {.type = "text/plain; version=0.0.4; charset=utf-8", .body = MetricsText(service_, connections_())};
+      return {.type = "text/plain; version=0.0.4; charset=utf-8",
+              .body = MetricsText(service_, connections_())};
     }
-    if (path == "/metrics/summary") return {.body = MetricsSummary(service_, connections_()) + "\n"};
+    if (path == "/metrics/summary")
+      return {.body = MetricsSummary(service_, connections_()) + "\n"};
     if (path == "/get_all_segments") return SegmentNames(service_);
     if (path == "/get_segments_detail") return SegmentDetail(service_);
-    return {.status = 404,
-            .body = "There is /health, /ready, /role, /metrics, /metrics/summary, /get_all_segments and "
-                    "/get_segments_detail.\n"};
+    return {
+        .status = 404,
+        .body =
+            "There is /health, /ready, /role, /metrics, /metrics/summary, /get_all_segments and "
+            "/get_segments_detail.\n"};
   }
 
   static int OnRequest(mg_connection* connection, void* self) {
@@ -149,9 +173,10 @@ class AdminHttp::Impl {
     } else {
       page = {.status = 405, .body = "Only GET.\n"};
     }
-    mg_printf(connection,
-              "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n", page.status,
-              Reason(page.status), page.type, page.body.size());
+    mg_printf(
+        connection,
+        "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n",
+        page.status, Reason(page.status), page.type, page.body.size());
     if (!head) mg_write(connection, page.body.data(), page.body.size());
     return page.status;
   }
@@ -165,8 +190,9 @@ class AdminHttp::Impl {
 AdminHttp::AdminHttp(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 AdminHttp::~AdminHttp() = default;
 
-Result<std::unique_ptr<AdminHttp>> AdminHttp::Start(const HostPort& address, MasterService& service,
-                                                    std::function<ConnectionNumbers()> connections) {
+Result<std::unique_ptr<AdminHttp>> AdminHttp::Start(
+    const HostPort& address, MasterService& service,
+    std::function<ConnectionNumbers()> connections) {
   auto impl = std::make_unique<Impl>(service, std::move(connections));
   RETURN_IF_ERROR(impl->Begin(address));
   return std::unique_ptr<AdminHttp>(new AdminHttp(std::move(impl)));

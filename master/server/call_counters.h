@@ -54,12 +54,13 @@ struct CallCounters {
 
 // Sizes of objects for which a put was started: how many are at most each bound.
 inline constexpr std::array<uint64_t, 8> kValueSizeBounds = {
-    uint64_t{4} << 10,  uint64_t{64} << 10, uint64_t{256} << 10, uint64_t{1} << 20,
-    uint64_t{4} << 20,  uint64_t{16} << 20, uint64_t{64} << 20,  uint64_t{1} << 30};
+    uint64_t{4} << 10, uint64_t{64} << 10, uint64_t{256} << 10, uint64_t{1} << 20,
+    uint64_t{4} << 20, uint64_t{16} << 20, uint64_t{64} << 20,  uint64_t{1} << 30};
 
 struct MasterCounters {
   std::array<CallCounters, kMasterCalls> calls;
-  std::array<std::atomic<uint64_t>, kValueSizeBounds.size() + 1> value_sizes{};  // last: larger than all bounds
+  std::array<std::atomic<uint64_t>, kValueSizeBounds.size() + 1>
+      value_sizes{};  // last: larger than all bounds
   std::atomic<uint64_t> value_bytes{0};
   std::atomic<uint64_t> hit_bytes{0};  // of replica lists handed out
 

@@ -1,6 +1,5 @@
 #include "master/server/frame_server.h"
 
-#include <glog/logging.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -15,6 +14,8 @@
 #include <thread>
 #include <utility>
 
+#include <glog/logging.h>
+
 #include "master/api/wire_socket.h"
 #include "master/server/refused_connections.h"
 #include "transfer/base/mutex.h"
@@ -27,8 +28,8 @@ namespace {
 
 // Idle connections block this long per system call; stopping does not wait for it (shutdown(2) wakes them).
 constexpr Duration kIdleSlice = Seconds(20);
-constexpr int kPollMs = 1000;          // while refused connections wait for their end
-constexpr int kBackOffMs = 100;        // after accept failed for want of descriptors or memory
+constexpr int kPollMs = 1000;    // while refused connections wait for their end
+constexpr int kBackOffMs = 100;  // after accept failed for want of descriptors or memory
 
 class WakeUp {
  public:
@@ -57,7 +58,8 @@ class WakeUp {
 
 class FrameServer::Impl {
  public:
-  Impl(FrameServerOptions options, SessionFactory sessions, const Clock& clock, wire::ListenSocket listener)
+  Impl(FrameServerOptions options, SessionFactory sessions, const Clock& clock,
+       wire::ListenSocket listener)
       : options_(std::move(options)),
         sessions_(std::move(sessions)),
         clock_(clock),
@@ -68,7 +70,8 @@ class FrameServer::Impl {
   ~Impl() { Stop(); }
 
   Status Begin() {
-    if (wake_.fd() < 0) return Status(ErrorCode::kRpcFail, std::string("eventfd: ") + std::strerror(errno));
+    if (wake_.fd() < 0)
+      return Status(ErrorCode::kRpcFail, std::string("eventfd: ") + std::strerror(errno));
     try {
       acceptor_ = std::thread([this] { AcceptLoop(); });
     } catch (const std::system_error& e) {
@@ -138,7 +141,10 @@ class FrameServer::Impl {
       if (pause_ms == 0) entries.push_back({.fd = listen_fd_, .events = POLLIN, .revents = 0});
       const bool listening = pause_ms == 0;
       refused_.AppendTo(entries);
-      (void)poll(entries.data(), entries.size(), pause_ms > 0 ? pause_ms : refused_.empty() ? -1 : kPollMs);
+      (void)poll(entries.data(), entries.size(),
+                 pause_ms > 0       ? pause_ms
+                 : refused_.empty() ? -1
+                                    : kPollMs);
       wake_.Reset();
       JoinFinished();
       refused_.Drain(clock_.Now());
@@ -153,9 +159,11 @@ class FrameServer::Impl {
     const int fd = accept4(listen_fd_, nullptr, nullptr, SOCK_CLOEXEC);
     if (fd < 0) {
       const int error = errno;
-      const bool exhausted = error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
+      const bool exhausted =
+          error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
       if (exhausted) {
-        LOG_EVERY_N(ERROR, 100) << "accept failed address=" << address_.ToString() << " error=" << std::strerror(error);
+        LOG_EVERY_N(ERROR, 100) << "accept failed address=" << address_.ToString()
+                                << " error=" << std::strerror(error);
       }
       return !exhausted;
     }
@@ -180,12 +188,14 @@ class FrameServer::Impl {
         try {
           Converse(*socket);
         } catch (const std::bad_alloc&) {
-          LOG_EVERY_N(ERROR, 100) << "out of memory, a connection is closed address=" << address_.ToString();
+          LOG_EVERY_N(ERROR, 100) << "out of memory, a connection is closed address="
+                                  << address_.ToString();
         }
         Ended(id);
       });
     } catch (const std::system_error& e) {
-      LOG_EVERY_N(ERROR, 100) << "no thread for a connection address=" << address_.ToString() << " error=" << e.what();
+      LOG_EVERY_N(ERROR, 100) << "no thread for a connection address=" << address_.ToString()
+                              << " error=" << e.what();
       live_.erase(id);
       return true;  // closed by its socket
     }
@@ -197,7 +207,8 @@ class FrameServer::Impl {
     for (;;) {
       const TimePoint first_byte =
           options_.idle_timeout > Duration::zero() ? clock_.Now() + options_.idle_timeout : kNever;
-      const auto request = socket.Receive(options_.max_frame_bytes, clock_, first_byte, options_.frame_timeout);
+      const auto request =
+          socket.Receive(options_.max_frame_bytes, clock_, first_byte, options_.frame_timeout);
       if (!request.ok()) {
         VLOG(1) << "connection ends: " << request.status();
         return;
@@ -256,7 +267,8 @@ class FrameServer::Impl {
 FrameServer::FrameServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 FrameServer::~FrameServer() = default;
 
-Result<std::unique_ptr<FrameServer>> FrameServer::Start(FrameServerOptions options, SessionFactory sessions,
+Result<std::unique_ptr<FrameServer>> FrameServer::Start(FrameServerOptions options,
+                                                        SessionFactory sessions,
                                                         const Clock& clock) {
   ASSIGN_OR_RETURN(const wire::ListenSocket listener, wire::Listen(options.address));
   auto impl = std::make_unique<Impl>(std::move(options), std::move(sessions), clock, listener);

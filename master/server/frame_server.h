@@ -15,20 +15,25 @@
 namespace mooncake {
 
 struct FrameServerOptions {
-  HostPort address;                        // port 0: any free one
-  size_t max_connections = 4096;           // the next one is told so and closed
+  HostPort address;               // port 0: any free one
+  size_t max_connections = 4096;  // the next one is told so and closed
   size_t max_frame_bytes = size_t{64} << 20;
-  Duration frame_timeout = Seconds(30);    // for a whole request once it began, and for a reply to be taken
-  Duration idle_timeout = Duration::zero();  // connections without a request are closed after this; 0 = never
-  Duration stop_grace = Seconds(1);        // requests in progress may finish for this long when the server stops
-  std::vector<std::byte> refusal;          // frame, with four bytes of room, sent to connections beyond the limit
+  Duration frame_timeout =
+      Seconds(30);  // for a whole request once it began, and for a reply to be taken
+  Duration idle_timeout =
+      Duration::zero();  // connections without a request are closed after this; 0 = never
+  Duration stop_grace =
+      Seconds(1);  // requests in progress may finish for this long when the server stops
+  std::vector<std::byte>
+      refusal;  // frame, with four bytes of room, sent to connections beyond the limit
 };
 
 // One connection's half of the conversation. Used by one thread at a time.
 class FrameSession {
  public:
   struct Reply {
-    MutableByteSpan frame;   // with four bytes of room in front; valid until the next call; empty: nothing to say
+    MutableByteSpan
+        frame;  // with four bytes of room in front; valid until the next call; empty: nothing to say
     bool keep_open = true;
   };
   virtual ~FrameSession() = default;
@@ -41,13 +46,13 @@ class FrameServer {
   using SessionFactory = std::function<std::unique_ptr<FrameSession>()>;
 
   // kRpcFail with cause and cure when the address cannot be had. `clock` must outlive the server.
-  static Result<std::unique_ptr<FrameServer>> Start(FrameServerOptions options, SessionFactory sessions,
-                                                    const Clock& clock);
+  static Result<std::unique_ptr<FrameServer>> Start(FrameServerOptions options,
+                                                    SessionFactory sessions, const Clock& clock);
   ~FrameServer();
 
   const HostPort& address() const;  // with the real port
   size_t connections() const;
-  uint64_t refused() const;         // connections beyond the limit, since start
+  uint64_t refused() const;  // connections beyond the limit, since start
 
   // Idle connections are closed at once, requests in progress get `stop_grace` to send their reply. Returns when every thread has
   // ended, so a handler that does not return holds it up. Idempotent.

@@ -1,5 +1,4 @@
 // mooncake-master: options, start, wait for a signal, stop.
-#include <glog/logging.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -7,6 +6,8 @@
 #include <memory>
 #include <string>
 #include <thread>
+
+#include <glog/logging.h>
 
 #include "master/server/admin_http.h"
 #include "master/server/master_options.h"
@@ -32,8 +33,9 @@ Status StartLog(const MasterOptions& options) {
   FLAGS_log_dir = options.log_dir;
   FLAGS_logbuflevel = -1;  // the ready line must not wait for a buffer
   if (!options.log_dir.empty() && access(options.log_dir.c_str(), W_OK | X_OK) != 0) {
-    return Status(ErrorCode::kInvalidParams, "log_dir " + options.log_dir + ": " + std::strerror(errno) +
-                                                 "; create the folder, or choose another --log_dir");
+    return Status(ErrorCode::kInvalidParams,
+                  "log_dir " + options.log_dir + ": " + std::strerror(errno) +
+                      "; create the folder, or choose another --log_dir");
   }
   google::InitGoogleLogging(kProgram);
   return Status::Ok();
@@ -67,14 +69,17 @@ Status StartServing(const MasterOptions& options, const Clock& clock, Running& r
   rpc_options.max_connections = options.max_connections;
   rpc_options.idle_timeout = options.rpc_idle_timeout;
   MasterService& service = *running.service;
-  auto rpc = ThriftServer::Start(rpc_options, service, [&service] { return service.term(); }, clock);
+  auto rpc = ThriftServer::Start(
+      rpc_options, service, [&service] { return service.term(); }, clock);
   if (!rpc.ok()) return Annotate(rpc.status(), "RPC (--rpc_address, --rpc_port)");
   running.rpc = std::move(rpc).value();
 
   if (options.metrics_port == 0) return Status::Ok();
   auto http = AdminHttp::Start({options.metrics_host, options.metrics_port}, service,
                                [&running] { return running.connections(); });
-  if (!http.ok()) return Annotate(http.status(), "HTTP (--metrics_host, --metrics_port; --metrics_port=0 turns it off)");
+  if (!http.ok())
+    return Annotate(http.status(),
+                    "HTTP (--metrics_host, --metrics_port; --metrics_port=0 turns it off)");
   running.http = std::move(http).value();
   return Status::Ok();
 }
@@ -90,11 +95,13 @@ int Serve(const MasterOptions& options) {
   }
   LOG(INFO) << "ready rpc_address=" << running.rpc->address().ToString()
             << " metrics_address=" << (running.http ? running.http->address().ToString() : "off")
-            << " term=" << running.service->term().value << " version=" << Version() << " pid=" << getpid();
+            << " term=" << running.service->term().value << " version=" << Version()
+            << " pid=" << getpid();
 
   int which = 0;
   while ((which = signal.WaitFor(kReportInterval)) == 0) {
-    if (options.enable_metric_reporting) LOG(INFO) << MetricsSummary(*running.service, running.connections());
+    if (options.enable_metric_reporting)
+      LOG(INFO) << MetricsSummary(*running.service, running.connections());
   }
   LOG(INFO) << "stopping signal=" << which;
   running.service->BeginShutdown();
@@ -108,10 +115,13 @@ int Serve(const MasterOptions& options) {
 
 int Main(int argc, char** argv) {
   MasterOptions options;
-  ConfigReader reader(kProgram, "The metadata service of Mooncake Store: it knows every object, segment and client, and touches no data.");
+  ConfigReader reader(kProgram,
+                      "The metadata service of Mooncake Store: it knows every object, segment and "
+                      "client, and touches no data.");
   DescribeMasterOptions(options, reader);
   const auto outcome = reader.Read(argc, argv);
-  if (outcome.ok() && *outcome == ConfigOutcome::kHelp) return std::fputs(reader.Help().c_str(), stdout), kExitStopped;
+  if (outcome.ok() && *outcome == ConfigOutcome::kHelp)
+    return std::fputs(reader.Help().c_str(), stdout), kExitStopped;
   if (outcome.ok() && *outcome == ConfigOutcome::kVersion) {
     return std::printf("%s %s\n", kProgram, Version()), kExitStopped;
   }

@@ -6,18 +6,25 @@ namespace {
 void DescribeNetwork(MasterOptions& options, ConfigReader& reader) {
   reader.Section("Network");
   reader.Add("rpc_address", &options.rpc_address,
-             "Address or name of this host to serve RPC on; 0.0.0.0 is all of IPv4, :: all of IPv6 and IPv4.");
-  reader.Add("rpc_port", &options.rpc_port, "TCP port of the RPC service; 0 takes any free one, the log tells which.");
+             "Address or name of this host to serve RPC on; 0.0.0.0 is all of IPv4, :: all of IPv6 "
+             "and IPv4.");
+  reader.Add("rpc_port", &options.rpc_port,
+             "TCP port of the RPC service; 0 takes any free one, the log tells which.");
   reader.AddAlias("port", "rpc_port");
   reader.Add("max_connections", &options.max_connections,
-             "RPC connections at one time, each with a thread of its own; further ones are told so and closed.");
+             "RPC connections at one time, each with a thread of its own; further ones are told so "
+             "and closed.");
   reader.AddDuration("rpc_conn_timeout_seconds", &options.rpc_idle_timeout, Seconds(1),
                      "RPC connections without a request are closed after this; 0 = never.");
-  reader.Add("metrics_host", &options.metrics_host, "Address for HTTP: /health, /ready, /metrics and more.");
+  reader.Add("metrics_host", &options.metrics_host,
+             "Address for HTTP: /health, /ready, /metrics and more.");
   reader.Add("metrics_port", &options.metrics_port, "TCP port for HTTP; 0 = no HTTP at all.");
-  reader.Add("enable_metric_reporting", &options.enable_metric_reporting, "One summary line in the log every 10 s.");
-  reader.Add("log_dir", &options.log_dir, "Folder for log files; without it the log goes to stderr.");
-  reader.Add("v", &options.verbosity, "Detail of the log; 1 tells of each connection that ends badly.");
+  reader.Add("enable_metric_reporting", &options.enable_metric_reporting,
+             "One summary line in the log every 10 s.");
+  reader.Add("log_dir", &options.log_dir,
+             "Folder for log files; without it the log goes to stderr.");
+  reader.Add("v", &options.verbosity,
+             "Detail of the log; 1 tells of each connection that ends badly.");
   reader.AddIgnored("rpc_thread_num", "each connection has its own thread, see max_connections");
   reader.AddIgnored("max_threads", "each connection has its own thread, see max_connections");
   reader.AddIgnored("rpc_enable_tcp_no_delay", "it is always on");
@@ -33,9 +40,11 @@ void DescribeObjects(core::CoreOptions& core, ConfigReader& reader) {
   reader.AddDuration("put_start_discard_timeout_sec", &core.put_start_discard_timeout, Seconds(1),
                      "Age after which another writer may take the place of an unfinished write.");
   reader.AddDuration("put_start_release_timeout_sec", &core.put_start_release_timeout, Seconds(1),
-                     "Age after which the space of an unfinished write is free again; more than the discard timeout.");
-  reader.AddDuration("client_ttl", &core.client_ttl, Seconds(1),
-                     "A client or node that does not ping for so long is gone, its segments with it.");
+                     "Age after which the space of an unfinished write is free again; more than "
+                     "the discard timeout.");
+  reader.AddDuration(
+      "client_ttl", &core.client_ttl, Seconds(1),
+      "A client or node that does not ping for so long is gone, its segments with it.");
   reader.AddAlias("client_live_ttl_sec", "client_ttl");
 }
 
@@ -43,14 +52,17 @@ void DescribeSpace(MasterOptions& options, ConfigReader& reader) {
   core::CoreOptions& core = options.core;
   reader.Section("Space and eviction");
   reader.Add("eviction_high_watermark_ratio", &core.eviction_high_watermark,
-             "Share of the capacity in use at which eviction begins; 1.0 = only when a write finds no room.");
-  reader.Add("segment_high_watermark_ratio", &core.segment_high_watermark,
-             "The same for each single segment, so that one full segment beside empty ones is noticed.");
+             "Share of the capacity in use at which eviction begins; 1.0 = only when a write finds "
+             "no room.");
+  reader.Add(
+      "segment_high_watermark_ratio", &core.segment_high_watermark,
+      "The same for each single segment, so that one full segment beside empty ones is noticed.");
   reader.Add("eviction_ratio", &core.eviction_ratio,
              "Eviction goes on until the share in use is this much below the watermark.");
   reader.Add("allow_evict_soft_pinned_objects", &core.allow_evict_soft_pinned,
              "Evict soft-pinned objects when nothing else is left.");
-  reader.AddChoice("memory_allocator", &options.memory_allocator, {"offset"}, "How a segment's space is managed.");
+  reader.AddChoice("memory_allocator", &options.memory_allocator, {"offset"},
+                   "How a segment's space is managed.");
   reader.AddChoice("allocation_strategy", &options.allocation_strategy,
                    {"random", "free_ratio_first", "ssd_free_ratio_first", "local_first", "cxl"},
                    "Which segments new objects go to.");
@@ -66,14 +78,16 @@ void DescribeMasterOptions(MasterOptions& options, ConfigReader& reader) {
   DescribeSpace(options, reader);
   reader.Section("Other");
   reader.Epilogue(
-      "SIGTERM or SIGINT stops it. Exit status: 0 stopped by a signal, 1 could not start (the last line says why and what\n"
+      "SIGTERM or SIGINT stops it. Exit status: 0 stopped by a signal, 1 could not start (the last "
+      "line says why and what\n"
       "to do), 2 an option is wrong.\n");
 }
 
 Status FinishMasterOptions(MasterOptions& options) {
   const auto strategy = core::ParseAllocationStrategy(options.allocation_strategy);
   if (!strategy) {
-    return Status(ErrorCode::kInvalidParams, "allocation_strategy: '" + options.allocation_strategy + "' is not known");
+    return Status(ErrorCode::kInvalidParams,
+                  "allocation_strategy: '" + options.allocation_strategy + "' is not known");
   }
   options.core.allocation_strategy = *strategy;
   if (options.max_connections == 0) {

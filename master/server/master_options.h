@@ -12,13 +12,13 @@ namespace mooncake {
 
 struct MasterOptions {
   std::string rpc_address = "0.0.0.0";
-  uint16_t rpc_port = 50051;                 // 0: any free one
+  uint16_t rpc_port = 50051;  // 0: any free one
   uint32_t max_connections = 4096;
   Duration rpc_idle_timeout = Duration::zero();  // 0: never
   std::string metrics_host = "0.0.0.0";
-  uint16_t metrics_port = 9003;              // 0: no HTTP
+  uint16_t metrics_port = 9003;  // 0: no HTTP
   bool enable_metric_reporting = true;
-  std::string log_dir;                       // "": to stderr
+  std::string log_dir;  // "": to stderr
   uint32_t verbosity = 0;
   std::string memory_allocator = "offset";
   std::string allocation_strategy = "random";

@@ -32,11 +32,17 @@ bool Failed(const Out& out) {
 
 Term TermNow(const Clock& clock) {
   const int64_t seconds = clock.WallNow().ns / 1'000'000'000 - kTermOriginSeconds;
-  return Term{std::max<uint64_t>(1, static_cast<uint64_t>(std::max<int64_t>(0, seconds)) & kTermMask)};
+  return Term{
+      std::max<uint64_t>(1, static_cast<uint64_t>(std::max<int64_t>(0, seconds)) & kTermMask)};
 }
 
-MasterService::MasterService(const MasterServiceOptions& options, const Clock& clock, Term term, uint64_t seed)
-    : options_(options), clock_(clock), term_(term), started_(clock.Now()), core_(options.core, term, seed) {}
+MasterService::MasterService(const MasterServiceOptions& options, const Clock& clock, Term term,
+                             uint64_t seed)
+    : options_(options),
+      clock_(clock),
+      term_(term),
+      started_(clock.Now()),
+      core_(options.core, term, seed) {}
 
 Result<std::unique_ptr<MasterService>> MasterService::Create(const MasterServiceOptions& options,
                                                              const Clock& clock) {
@@ -81,7 +87,8 @@ core::Counters MasterService::core_counters() const {
 
 // Runs `work(now, entry)` for each entry, `per_lock` of them under one hold of the lock.
 template <typename Out, typename Args, typename Work>
-std::vector<Out> MasterService::Batch(MasterCall call, std::span<const Args> args, uint32_t per_lock, Work&& work) {
+std::vector<Out> MasterService::Batch(MasterCall call, std::span<const Args> args,
+                                      uint32_t per_lock, Work&& work) {
   std::vector<Out> out;
   out.reserve(args.size());
   if (args.size() > kMaxBatch) {
@@ -105,7 +112,8 @@ std::vector<Out> MasterService::Batch(MasterCall call, std::span<const Args> arg
       slice();
     }
   }
-  counters_.of(call).Count(out.size(), static_cast<uint64_t>(std::count_if(out.begin(), out.end(), Failed<Out>)));
+  counters_.of(call).Count(
+      out.size(), static_cast<uint64_t>(std::count_if(out.begin(), out.end(), Failed<Out>)));
   return out;
 }
 
@@ -120,11 +128,15 @@ auto MasterService::Single(MasterCall call, Work&& work) {
   return out;
 }
 
-Result<PingReply> MasterService::Ping(const ClientId& client, const std::string& address, TimePoint) {
-  return Single(MasterCall::kPing, [&](TimePoint now) MC_REQUIRES(mutex_) { return core_.Ping(now, client, address); });
+Result<PingReply> MasterService::Ping(const ClientId& client, const std::string& address,
+                                      TimePoint) {
+  return Single(MasterCall::kPing, [&](TimePoint now) MC_REQUIRES(mutex_) {
+    return core_.Ping(now, client, address);
+  });
 }
 
-std::vector<Result<PutStartReply>> MasterService::BatchPutStart(std::span<const PutStartArgs> args, TimePoint) {
+std::vector<Result<PutStartReply>> MasterService::BatchPutStart(std::span<const PutStartArgs> args,
+                                                                TimePoint) {
   // Where the first entry that wants company went; the others of the batch try there first.
   std::vector<std::string> together;
   return Batch<Result<PutStartReply>>(
@@ -156,76 +168,89 @@ std::vector<Status> MasterService::BatchPutEnd(std::span<const PutEndArgs> args,
 }
 
 std::vector<Status> MasterService::BatchPutRevoke(std::span<const PutRevokeArgs> args, TimePoint) {
-  return Batch<Status>(
-      MasterCall::kPutRevoke, args, options_.keys_per_lock,
-      [&](TimePoint now, const PutRevokeArgs& entry) MC_REQUIRES(mutex_) { return core_.PutRevoke(now, entry); });
+  return Batch<Status>(MasterCall::kPutRevoke, args, options_.keys_per_lock,
+                       [&](TimePoint now, const PutRevokeArgs& entry)
+                           MC_REQUIRES(mutex_) { return core_.PutRevoke(now, entry); });
 }
 
-std::vector<Result<ReplicaList>> MasterService::BatchGetReplicaList(std::span<const ObjectName> names, TimePoint) {
+std::vector<Result<ReplicaList>> MasterService::BatchGetReplicaList(
+    std::span<const ObjectName> names, TimePoint) {
   return Batch<Result<ReplicaList>>(MasterCall::kGetReplicaList, names, options_.keys_per_lock,
                                     [&](TimePoint now, const ObjectName& name) MC_REQUIRES(mutex_) {
                                       auto list = core_.GetReplicaList(now, name);
                                       if (list.ok()) {
-                                        counters_.hit_bytes.fetch_add(list->size, std::memory_order_relaxed);
+                                        counters_.hit_bytes.fetch_add(list->size,
+                                                                      std::memory_order_relaxed);
                                       }
                                       return list;
                                     });
 }
 
-std::vector<Result<Duration>> MasterService::BatchRenewLease(std::span<const LeaseRef> leases, TimePoint) {
-  return Batch<Result<Duration>>(
-      MasterCall::kRenewLease, leases, options_.keys_per_lock,
-      [&](TimePoint now, const LeaseRef& lease) MC_REQUIRES(mutex_) { return core_.RenewLease(now, lease); });
+std::vector<Result<Duration>> MasterService::BatchRenewLease(std::span<const LeaseRef> leases,
+                                                             TimePoint) {
+  return Batch<Result<Duration>>(MasterCall::kRenewLease, leases, options_.keys_per_lock,
+                                 [&](TimePoint now, const LeaseRef& lease)
+                                     MC_REQUIRES(mutex_) { return core_.RenewLease(now, lease); });
 }
 
-std::vector<Result<bool>> MasterService::BatchExistKey(std::span<const ObjectName> names, bool grant_lease,
-                                                       TimePoint) {
+std::vector<Result<bool>> MasterService::BatchExistKey(std::span<const ObjectName> names,
+                                                       bool grant_lease, TimePoint) {
   return Batch<Result<bool>>(MasterCall::kExistKey, names, options_.keys_per_lock,
-                             [&](TimePoint now, const ObjectName& name)
-                                 MC_REQUIRES(mutex_) { return core_.ExistKey(now, name, grant_lease); });
+                             [&](TimePoint now, const ObjectName& name) MC_REQUIRES(mutex_) {
+                               return core_.ExistKey(now, name, grant_lease);
+                             });
 }
 
-std::vector<Result<ObjectStat>> MasterService::BatchStat(std::span<const ObjectName> names, TimePoint) {
-  return Batch<Result<ObjectStat>>(
-      MasterCall::kStat, names, options_.keys_per_lock,
-      [&](TimePoint now, const ObjectName& name) MC_REQUIRES(mutex_) { return core_.Stat(now, name); });
+std::vector<Result<ObjectStat>> MasterService::BatchStat(std::span<const ObjectName> names,
+                                                         TimePoint) {
+  return Batch<Result<ObjectStat>>(MasterCall::kStat, names, options_.keys_per_lock,
+                                   [&](TimePoint now, const ObjectName& name)
+                                       MC_REQUIRES(mutex_) { return core_.Stat(now, name); });
 }
 
-std::vector<Status> MasterService::BatchRemove(std::span<const ObjectName> names, bool force, TimePoint) {
-  return Batch<Status>(
-      MasterCall::kRemove, names, options_.keys_per_lock,
-      [&](TimePoint now, const ObjectName& name) MC_REQUIRES(mutex_) { return core_.Remove(now, name, force); });
+std::vector<Status> MasterService::BatchRemove(std::span<const ObjectName> names, bool force,
+                                               TimePoint) {
+  return Batch<Status>(MasterCall::kRemove, names, options_.keys_per_lock,
+                       [&](TimePoint now, const ObjectName& name)
+                           MC_REQUIRES(mutex_) { return core_.Remove(now, name, force); });
 }
 
-Status MasterService::Rename(const ObjectName& from, const ObjectName& to, bool no_replace, TimePoint) {
-  return Single(MasterCall::kRename,
-                [&](TimePoint now) MC_REQUIRES(mutex_) { return core_.Rename(now, from, to, no_replace); });
+Status MasterService::Rename(const ObjectName& from, const ObjectName& to, bool no_replace,
+                             TimePoint) {
+  return Single(MasterCall::kRename, [&](TimePoint now) MC_REQUIRES(mutex_) {
+    return core_.Rename(now, from, to, no_replace);
+  });
 }
 
-Status MasterService::SetAttributes(const ObjectName& name, PutId version, const ObjectAttributes& attributes,
-                                    TimePoint) {
+Status MasterService::SetAttributes(const ObjectName& name, PutId version,
+                                    const ObjectAttributes& attributes, TimePoint) {
   return Single(MasterCall::kSetAttributes, [&](TimePoint now) MC_REQUIRES(mutex_) {
     return core_.SetAttributes(now, name, version, attributes);
   });
 }
 
-Status MasterService::MountSegment(const ClientId& client, const SegmentDescriptor& segment, TimePoint) {
-  return Single(MasterCall::kMountSegment,
-                [&](TimePoint now) MC_REQUIRES(mutex_) { return core_.MountSegment(now, client, segment); });
+Status MasterService::MountSegment(const ClientId& client, const SegmentDescriptor& segment,
+                                   TimePoint) {
+  return Single(MasterCall::kMountSegment, [&](TimePoint now) MC_REQUIRES(mutex_) {
+    return core_.MountSegment(now, client, segment);
+  });
 }
 
-Status MasterService::ReMountSegments(const ClientId& client, std::span<const SegmentDescriptor> segments,
-                                      TimePoint) {
-  return Single(MasterCall::kReMountSegment,
-                [&](TimePoint now) MC_REQUIRES(mutex_) { return core_.ReMountSegments(now, client, segments); });
+Status MasterService::ReMountSegments(const ClientId& client,
+                                      std::span<const SegmentDescriptor> segments, TimePoint) {
+  return Single(MasterCall::kReMountSegment, [&](TimePoint now) MC_REQUIRES(mutex_) {
+    return core_.ReMountSegments(now, client, segments);
+  });
 }
 
 Status MasterService::UnmountSegment(const ClientId& client, const SegmentId& id, TimePoint) {
-  return Single(MasterCall::kUnmountSegment,
-                [&](TimePoint now) MC_REQUIRES(mutex_) { return core_.UnmountSegment(now, client, id); });
+  return Single(MasterCall::kUnmountSegment, [&](TimePoint now) MC_REQUIRES(mutex_) {
+    return core_.UnmountSegment(now, client, id);
+  });
 }
 
-Result<std::vector<SegmentInfo>> MasterService::GetSegments(std::span<const SegmentId> ids, TimePoint) {
+Result<std::vector<SegmentInfo>> MasterService::GetSegments(std::span<const SegmentId> ids,
+                                                            TimePoint) {
   return Single(MasterCall::kGetSegments, [&](TimePoint) MC_REQUIRES(mutex_) {
     return Result<std::vector<SegmentInfo>>(core_.GetSegments(ids));
   });

@@ -37,7 +37,8 @@ Term TermNow(const Clock& clock);
 class MasterService final : public MasterApi {
  public:
   // kInvalidParams when the options of the core make no sense. `clock` must outlive the service.
-  static Result<std::unique_ptr<MasterService>> Create(const MasterServiceOptions& options, const Clock& clock);
+  static Result<std::unique_ptr<MasterService>> Create(const MasterServiceOptions& options,
+                                                       const Clock& clock);
   ~MasterService() override;
 
   Term term() const { return term_; }
@@ -48,34 +49,43 @@ class MasterService final : public MasterApi {
   // One round of background work; true when more is due at once.
   bool Tick();
 
-  Result<PingReply> Ping(const ClientId& client, const std::string& address, TimePoint deadline) override;
-  std::vector<Result<PutStartReply>> BatchPutStart(std::span<const PutStartArgs> args, TimePoint deadline) override;
+  Result<PingReply> Ping(const ClientId& client, const std::string& address,
+                         TimePoint deadline) override;
+  std::vector<Result<PutStartReply>> BatchPutStart(std::span<const PutStartArgs> args,
+                                                   TimePoint deadline) override;
   std::vector<Status> BatchPutEnd(std::span<const PutEndArgs> args, TimePoint deadline) override;
-  std::vector<Status> BatchPutRevoke(std::span<const PutRevokeArgs> args, TimePoint deadline) override;
+  std::vector<Status> BatchPutRevoke(std::span<const PutRevokeArgs> args,
+                                     TimePoint deadline) override;
   std::vector<Result<ReplicaList>> BatchGetReplicaList(std::span<const ObjectName> names,
                                                        TimePoint deadline) override;
-  std::vector<Result<Duration>> BatchRenewLease(std::span<const LeaseRef> leases, TimePoint deadline) override;
+  std::vector<Result<Duration>> BatchRenewLease(std::span<const LeaseRef> leases,
+                                                TimePoint deadline) override;
   std::vector<Result<bool>> BatchExistKey(std::span<const ObjectName> names, bool grant_lease,
                                           TimePoint deadline) override;
-  std::vector<Result<ObjectStat>> BatchStat(std::span<const ObjectName> names, TimePoint deadline) override;
-  std::vector<Status> BatchRemove(std::span<const ObjectName> names, bool force, TimePoint deadline) override;
-  Result<RemoveByRegexReply> RemoveByRegex(const RemoveByRegexArgs& args, TimePoint deadline) override;
+  std::vector<Result<ObjectStat>> BatchStat(std::span<const ObjectName> names,
+                                            TimePoint deadline) override;
+  std::vector<Status> BatchRemove(std::span<const ObjectName> names, bool force,
+                                  TimePoint deadline) override;
+  Result<RemoveByRegexReply> RemoveByRegex(const RemoveByRegexArgs& args,
+                                           TimePoint deadline) override;
   Result<uint64_t> RemoveAll(const std::string& tenant, bool force, TimePoint deadline) override;
-  Result<std::vector<std::pair<std::string, ReplicaList>>> GetReplicaListByRegex(const std::string& tenant,
-                                                                                 const std::string& pattern,
-                                                                                 uint32_t limit,
-                                                                                 TimePoint deadline) override;
+  Result<std::vector<std::pair<std::string, ReplicaList>>> GetReplicaListByRegex(
+      const std::string& tenant, const std::string& pattern, uint32_t limit,
+      TimePoint deadline) override;
   Result<ListReply> ListObjects(const ListArgs& args, TimePoint deadline) override;
-  Status Rename(const ObjectName& from, const ObjectName& to, bool no_replace, TimePoint deadline) override;
+  Status Rename(const ObjectName& from, const ObjectName& to, bool no_replace,
+                TimePoint deadline) override;
   Result<uint64_t> RenamePrefix(const std::string& tenant, const std::string& from_prefix,
                                 const std::string& to_prefix, TimePoint deadline) override;
   Status SetAttributes(const ObjectName& name, PutId version, const ObjectAttributes& attributes,
                        TimePoint deadline) override;
-  Status MountSegment(const ClientId& client, const SegmentDescriptor& segment, TimePoint deadline) override;
+  Status MountSegment(const ClientId& client, const SegmentDescriptor& segment,
+                      TimePoint deadline) override;
   Status ReMountSegments(const ClientId& client, std::span<const SegmentDescriptor> segments,
                          TimePoint deadline) override;
   Status UnmountSegment(const ClientId& client, const SegmentId& id, TimePoint deadline) override;
-  Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId> ids, TimePoint deadline) override;
+  Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId> ids,
+                                               TimePoint deadline) override;
   Result<std::vector<ClientInfo>> GetClients(TimePoint deadline) override;
   Result<ClusterStatus> GetStatus(TimePoint deadline) override;
 
@@ -83,7 +93,8 @@ class MasterService final : public MasterApi {
   MasterService(const MasterServiceOptions& options, const Clock& clock, Term term, uint64_t seed);
 
   template <typename Out, typename Args, typename Work>
-  std::vector<Out> Batch(MasterCall call, std::span<const Args> args, uint32_t per_lock, Work&& work);
+  std::vector<Out> Batch(MasterCall call, std::span<const Args> args, uint32_t per_lock,
+                         Work&& work);
   template <typename Work>
   auto Single(MasterCall call, Work&& work);
   template <typename Make>

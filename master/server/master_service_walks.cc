@@ -22,16 +22,19 @@ Status MasterService::StepToEnd(Walk& walk, TimePoint deadline, Progress&& progr
       if (core_.Step(clock_.Now(), walk, options_.keys_per_step)) return Status::Ok();
     }
     if (stopping_.load()) {
-      return Status(ErrorCode::kUnavailableInCurrentStatus, "the master is stopping; " + progress());
+      return Status(ErrorCode::kUnavailableInCurrentStatus,
+                    "the master is stopping; " + progress());
     }
-    if (clock_.Now() >= deadline) return Status(ErrorCode::kRpcTimeout, "the deadline has passed; " + progress());
+    if (clock_.Now() >= deadline)
+      return Status(ErrorCode::kRpcTimeout, "the deadline has passed; " + progress());
   }
 }
 
-
-Result<RemoveByRegexReply> MasterService::RemoveByRegex(const RemoveByRegexArgs& args, TimePoint deadline) {
+Result<RemoveByRegexReply> MasterService::RemoveByRegex(const RemoveByRegexArgs& args,
+                                                        TimePoint deadline) {
   auto result = [&]() -> Result<RemoveByRegexReply> {
-    ASSIGN_OR_RETURN(auto walk, Start([&]() MC_REQUIRES(mutex_) { return core_.StartRemoveByRegex(args); }));
+    ASSIGN_OR_RETURN(auto walk,
+                     Start([&]() MC_REQUIRES(mutex_) { return core_.StartRemoveByRegex(args); }));
     RETURN_IF_ERROR(StepToEnd(walk, deadline, [&] {
       return std::to_string(walk.reply.removed) + " objects were removed so far, " +
              std::to_string(walk.reply.matched) + " matched";
@@ -42,9 +45,12 @@ Result<RemoveByRegexReply> MasterService::RemoveByRegex(const RemoveByRegexArgs&
   return result;
 }
 
-Result<uint64_t> MasterService::RemoveAll(const std::string& tenant, bool force, TimePoint deadline) {
+Result<uint64_t> MasterService::RemoveAll(const std::string& tenant, bool force,
+                                          TimePoint deadline) {
   auto result = [&]() -> Result<uint64_t> {
-    ASSIGN_OR_RETURN(auto walk, Start([&]() MC_REQUIRES(mutex_) { return core_.StartRemoveAll(tenant, force); }));
+    ASSIGN_OR_RETURN(auto walk, Start([&]() MC_REQUIRES(mutex_) {
+                       return core_.StartRemoveAll(tenant, force);
+                     }));
     RETURN_IF_ERROR(StepToEnd(walk, deadline, [&] {
       return std::to_string(walk.removed) + " objects were removed so far";
     }));
@@ -61,7 +67,8 @@ Result<std::vector<std::pair<std::string, ReplicaList>>> MasterService::GetRepli
     ASSIGN_OR_RETURN(auto walk, Start([&]() MC_REQUIRES(mutex_) {
                        return core_.StartGetReplicaListByRegex(tenant, pattern, limit);
                      }));
-    RETURN_IF_ERROR(StepToEnd(walk, deadline, [&] { return std::to_string(walk.found.size()) + " were found so far"; }));
+    RETURN_IF_ERROR(StepToEnd(
+        walk, deadline, [&] { return std::to_string(walk.found.size()) + " were found so far"; }));
     return std::move(walk.found);
   }();
   counters_.of(MasterCall::kGetReplicaListByRegex).Count(1, result.ok() ? 0 : 1);
@@ -70,16 +77,19 @@ Result<std::vector<std::pair<std::string, ReplicaList>>> MasterService::GetRepli
 
 Result<ListReply> MasterService::ListObjects(const ListArgs& args, TimePoint deadline) {
   auto result = [&]() -> Result<ListReply> {
-    ASSIGN_OR_RETURN(auto walk, Start([&]() MC_REQUIRES(mutex_) { return core_.StartListObjects(args); }));
-    RETURN_IF_ERROR(
-        StepToEnd(walk, deadline, [&] { return std::to_string(walk.reply.entries.size()) + " entries so far"; }));
+    ASSIGN_OR_RETURN(auto walk,
+                     Start([&]() MC_REQUIRES(mutex_) { return core_.StartListObjects(args); }));
+    RETURN_IF_ERROR(StepToEnd(walk, deadline, [&] {
+      return std::to_string(walk.reply.entries.size()) + " entries so far";
+    }));
     return std::move(walk.reply);
   }();
   counters_.of(MasterCall::kListObjects).Count(1, result.ok() ? 0 : 1);
   return result;
 }
 
-Result<uint64_t> MasterService::RenamePrefix(const std::string& tenant, const std::string& from_prefix,
+Result<uint64_t> MasterService::RenamePrefix(const std::string& tenant,
+                                             const std::string& from_prefix,
                                              const std::string& to_prefix, TimePoint) {
   auto result = [&]() -> Result<uint64_t> {
     ASSIGN_OR_RETURN(auto walk, Start([&]() MC_REQUIRES(mutex_) {

@@ -42,10 +42,20 @@ constexpr std::array<CallName, kMasterCalls> kCallNames = {{
 
 class TextWriter {
  public:
-  void Gauge(std::string_view name, std::string_view help, uint64_t value) { One(name, help, "gauge", value); }
-  void Counter(std::string_view name, std::string_view help, uint64_t value) { One(name, help, "counter", value); }
+  void Gauge(std::string_view name, std::string_view help, uint64_t value) {
+    One(name, help, "gauge", value);
+  }
+  void Counter(std::string_view name, std::string_view help, uint64_t value) {
+    One(name, help, "counter", value);
+  }
   void Header(std::string_view name, std::string_view help, std::string_view type) {
-    text_.append("# HELP ").append(name).append(" ").append(help).append("\n# TYPE ").append(name).append(" ");
+    text_.append("# HELP ")
+        .append(name)
+        .append(" ")
+        .append(help)
+        .append("\n# TYPE ")
+        .append(name)
+        .append(" ");
     text_.append(type).append("\n");
   }
   // `label`: name="value" pairs, or "".
@@ -83,7 +93,8 @@ void WriteCalls(const MasterCounters& counters, TextWriter& out) {
     const std::string batch = std::string("master_batch_") + entry.name;
     out.Counter(batch + "_requests_total", "Calls, of one key or more", call.requests);
     out.Counter(batch + "_failures_total", "Calls of which no key succeeded", call.failures);
-    out.Counter(batch + "_partial_successes_total", "Calls of which some keys succeeded", call.partial_successes);
+    out.Counter(batch + "_partial_successes_total", "Calls of which some keys succeeded",
+                call.partial_successes);
     out.Counter(batch + "_items_total", "Keys in calls", call.items);
     out.Counter(batch + "_failed_items_total", "Keys that failed", call.failed_items);
   }
@@ -95,7 +106,8 @@ void WriteValueSizes(const MasterCounters& counters, TextWriter& out) {
   uint64_t total = 0;
   for (size_t i = 0; i < kValueSizeBounds.size(); ++i) {
     total += counters.value_sizes[i];
-    out.Value("master_value_size_bytes_bucket", "le=\"" + std::to_string(kValueSizeBounds[i]) + "\"", total);
+    out.Value("master_value_size_bytes_bucket",
+              "le=\"" + std::to_string(kValueSizeBounds[i]) + "\"", total);
   }
   total += counters.value_sizes.back();
   out.Value("master_value_size_bytes_bucket", "le=\"+Inf\"", total);
@@ -111,7 +123,8 @@ void WriteSegments(MasterService& service, TextWriter& out) {
   for (const SegmentInfo& s : *segments) {
     out.Value("segment_total_capacity_bytes", SegmentLabel(s.descriptor.name), s.descriptor.size);
   }
-  out.Header("segment_allocated_bytes", "Bytes in use on the segment, seals and rounding included", "gauge");
+  out.Header("segment_allocated_bytes", "Bytes in use on the segment, seals and rounding included",
+             "gauge");
   for (const SegmentInfo& s : *segments) {
     out.Value("segment_allocated_bytes", SegmentLabel(s.descriptor.name), s.used);
   }
@@ -128,18 +141,23 @@ void WriteObjects(const core::Counters& c, TextWriter& out) {
   out.Gauge("master_active_clients", "Clients and nodes that ping", c.clients);
   out.Gauge("master_segment_count", "Segments", c.segments);
   out.Gauge("master_processing_key_count", "Writes in progress", c.puts_in_progress);
-  out.Gauge("master_detached_bytes", "Bytes of replaced or removed versions that are still leased", c.detached_bytes);
-  out.Gauge("master_put_start_discarded_staging_size", "Bytes of given-up writes that are still held",
-            c.discarded_bytes);
-  out.Counter("master_put_start_discard_cnt", "Unfinished writes that a later one replaced", c.puts_preempted);
-  out.Counter("master_put_start_release_cnt", "Unfinished writes that were given up for their age", c.puts_expired);
-  out.Counter("master_put_start_alloc_failures_total", "Writes that found no room", c.placement_failures);
-  out.Counter("master_put_start_partial_allocations_total", "Writes with fewer replicas than asked for",
-              c.partial_placements);
+  out.Gauge("master_detached_bytes", "Bytes of replaced or removed versions that are still leased",
+            c.detached_bytes);
+  out.Gauge("master_put_start_discarded_staging_size",
+            "Bytes of given-up writes that are still held", c.discarded_bytes);
+  out.Counter("master_put_start_discard_cnt", "Unfinished writes that a later one replaced",
+              c.puts_preempted);
+  out.Counter("master_put_start_release_cnt", "Unfinished writes that were given up for their age",
+              c.puts_expired);
+  out.Counter("master_put_start_alloc_failures_total", "Writes that found no room",
+              c.placement_failures);
+  out.Counter("master_put_start_partial_allocations_total",
+              "Writes with fewer replicas than asked for", c.partial_placements);
   out.Counter("master_evicted_key_count", "Objects evicted", c.evicted_objects);
   out.Counter("master_evicted_size_bytes", "Bytes evicted", c.evicted_bytes);
   out.Counter("master_lost_key_count", "Objects whose last segment went away", c.lost_objects);
-  out.Counter("master_expired_clients_total", "Clients and nodes that stopped to ping", c.expired_clients);
+  out.Counter("master_expired_clients_total", "Clients and nodes that stopped to ping",
+              c.expired_clients);
 }
 
 }  // namespace
@@ -157,7 +175,8 @@ std::string MetricsText(MasterService& service, const ConnectionNumbers& connect
   out.Counter("mem_cache_hit_bytes_total", "Bytes of the objects found", counters.hit_bytes);
   WriteCalls(counters, out);
   out.Gauge("master_rpc_connections", "Open RPC connections", connections.open);
-  out.Counter("master_rpc_connections_refused_total", "Connections beyond max_connections", connections.refused);
+  out.Counter("master_rpc_connections_refused_total", "Connections beyond max_connections",
+              connections.refused);
   return out.Take();
 }
 
@@ -166,17 +185,24 @@ std::string MetricsSummary(MasterService& service, const ConnectionNumbers& conn
   const uint64_t percent = c.capacity == 0 ? 0 : c.used * 100 / c.capacity;
   const auto calls = [&](MasterCall call) {
     const CallCounters& counters = service.counters().of(call);
-    return std::to_string(counters.items - counters.failed_items) + "/" + std::to_string(counters.items);
+    return std::to_string(counters.items - counters.failed_items) + "/" +
+           std::to_string(counters.items);
   };
-  return "role=leader version=" + std::string(Version()) + " term=" + std::to_string(service.term().value) +
-         " used=" + FormatSize(c.used) + " capacity=" + FormatSize(c.capacity) + " (" + std::to_string(percent) +
-         "%) keys=" + std::to_string(c.objects) + " soft_pinned=" + std::to_string(c.soft_pinned_objects) +
-         " writing=" + std::to_string(c.puts_in_progress) + " segments=" + std::to_string(c.segments) +
-         " clients=" + std::to_string(c.clients) + " connections=" + std::to_string(connections.open) +
-         " put_start_ok=" + calls(MasterCall::kPutStart) + " put_end_ok=" + calls(MasterCall::kPutEnd) +
-         " get_ok=" + calls(MasterCall::kGetReplicaList) + " exist_ok=" + calls(MasterCall::kExistKey) +
-         " remove_ok=" + calls(MasterCall::kRemove) + " evicted=" + std::to_string(c.evicted_objects) +
-         " no_room=" + std::to_string(c.placement_failures) + " expired_writes=" + std::to_string(c.puts_expired);
+  return "role=leader version=" + std::string(Version()) +
+         " term=" + std::to_string(service.term().value) + " used=" + FormatSize(c.used) +
+         " capacity=" + FormatSize(c.capacity) + " (" + std::to_string(percent) +
+         "%) keys=" + std::to_string(c.objects) +
+         " soft_pinned=" + std::to_string(c.soft_pinned_objects) +
+         " writing=" + std::to_string(c.puts_in_progress) +
+         " segments=" + std::to_string(c.segments) + " clients=" + std::to_string(c.clients) +
+         " connections=" + std::to_string(connections.open) +
+         " put_start_ok=" + calls(MasterCall::kPutStart) +
+         " put_end_ok=" + calls(MasterCall::kPutEnd) +
+         " get_ok=" + calls(MasterCall::kGetReplicaList) +
+         " exist_ok=" + calls(MasterCall::kExistKey) + " remove_ok=" + calls(MasterCall::kRemove) +
+         " evicted=" + std::to_string(c.evicted_objects) +
+         " no_room=" + std::to_string(c.placement_failures) +
+         " expired_writes=" + std::to_string(c.puts_expired);
 }
 
 }  // namespace mooncake

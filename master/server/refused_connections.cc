@@ -52,7 +52,8 @@ void RefusedConnections::Add(int fd, TimePoint now) {
 }
 
 void RefusedConnections::AppendTo(std::vector<pollfd>& entries) const {
-  for (const Waiting& waiting : waiting_) entries.push_back({.fd = waiting.fd, .events = POLLIN, .revents = 0});
+  for (const Waiting& waiting : waiting_)
+    entries.push_back({.fd = waiting.fd, .events = POLLIN, .revents = 0});
 }
 
 void RefusedConnections::Drain(TimePoint now) {

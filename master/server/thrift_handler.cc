@@ -48,16 +48,20 @@ Result<std::vector<Out>> RunBatch(std::vector<Wire>&& entries, Call&& call) {
 
 // A batch that is answered by statuses alone.
 template <typename Args, typename Wire, typename Call>
-Status RunStatusBatch(std::vector<Wire>&& entries, std::vector<thriftgen::Status>& results, Call&& call) {
-  ASSIGN_OR_RETURN(const std::vector<Status> statuses, (RunBatch<Args, Status>(std::move(entries), call)));
+Status RunStatusBatch(std::vector<Wire>&& entries, std::vector<thriftgen::Status>& results,
+                      Call&& call) {
+  ASSIGN_OR_RETURN(const std::vector<Status> statuses,
+                   (RunBatch<Args, Status>(std::move(entries), call)));
   results.reserve(statuses.size());
   for (const Status& status : statuses) results.push_back(wire::Encode(status));
   return Status::Ok();
 }
 
 // Answers with a value each: `fill(answer, value)` puts it in.
-template <typename Args, typename Value, typename Wire, typename Answer, typename Call, typename Fill>
-Status RunValueBatch(std::vector<Wire>&& entries, std::vector<Answer>& results, Call&& call, Fill&& fill) {
+template <typename Args, typename Value, typename Wire, typename Answer, typename Call,
+          typename Fill>
+Status RunValueBatch(std::vector<Wire>&& entries, std::vector<Answer>& results, Call&& call,
+                     Fill&& fill) {
   ASSIGN_OR_RETURN(const std::vector<Result<Value>> values,
                    (RunBatch<Args, Result<Value>>(std::move(entries), call)));
   results.resize(values.size());
@@ -90,8 +94,9 @@ void ThriftHandler::Answer(Reply& reply, int32_t timeout_ms, Work&& work) {
 void ThriftHandler::Ping(thriftgen::PingReply& reply, const thriftgen::PingRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
     RETURN_IF_ERROR(wire::CheckLength("address", request.address.size(), wire::kMaxNameBytes));
-    ASSIGN_OR_RETURN(const PingReply answer,
-                     master_.Ping(wire::DecodeUuid<ClientId>(request.client), request.address, deadline));
+    ASSIGN_OR_RETURN(
+        const PingReply answer,
+        master_.Ping(wire::DecodeUuid<ClientId>(request.client), request.address, deadline));
     reply = wire::Encode(answer);
     return Status::Ok();
   });
@@ -103,11 +108,14 @@ void ThriftHandler::BatchPutStart(thriftgen::BatchPutStartReply& reply,
     return RunValueBatch<PutStartArgs, PutStartReply>(
         Take(request.entries), reply.results,
         [&](std::span<const PutStartArgs> args) { return master_.BatchPutStart(args, deadline); },
-        [](thriftgen::PutStartResult& out, const PutStartReply& value) { out = wire::Encode(value); });
+        [](thriftgen::PutStartResult& out, const PutStartReply& value) {
+          out = wire::Encode(value);
+        });
   });
 }
 
-void ThriftHandler::BatchPutEnd(thriftgen::BatchStatusReply& reply, const thriftgen::BatchPutEndRequest& request) {
+void ThriftHandler::BatchPutEnd(thriftgen::BatchStatusReply& reply,
+                                const thriftgen::BatchPutEndRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) {
     return RunStatusBatch<PutEndArgs>(
         Take(request.entries), reply.results,
@@ -118,9 +126,10 @@ void ThriftHandler::BatchPutEnd(thriftgen::BatchStatusReply& reply, const thrift
 void ThriftHandler::BatchPutRevoke(thriftgen::BatchStatusReply& reply,
                                    const thriftgen::BatchPutRevokeRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) {
-    return RunStatusBatch<PutRevokeArgs>(
-        Take(request.entries), reply.results,
-        [&](std::span<const PutRevokeArgs> args) { return master_.BatchPutRevoke(args, deadline); });
+    return RunStatusBatch<PutRevokeArgs>(Take(request.entries), reply.results,
+                                         [&](std::span<const PutRevokeArgs> args) {
+                                           return master_.BatchPutRevoke(args, deadline);
+                                         });
   });
 }
 
@@ -129,8 +138,12 @@ void ThriftHandler::BatchGetReplicaList(thriftgen::BatchGetReplicaListReply& rep
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) {
     return RunValueBatch<ObjectName, ReplicaList>(
         Take(request.names), reply.results,
-        [&](std::span<const ObjectName> names) { return master_.BatchGetReplicaList(names, deadline); },
-        [](thriftgen::ReplicaListResult& out, const ReplicaList& value) { out.__set_value(wire::Encode(value)); });
+        [&](std::span<const ObjectName> names) {
+          return master_.BatchGetReplicaList(names, deadline);
+        },
+        [](thriftgen::ReplicaListResult& out, const ReplicaList& value) {
+          out.__set_value(wire::Encode(value));
+        });
   });
 }
 
@@ -156,20 +169,25 @@ void ThriftHandler::BatchExistKey(thriftgen::BatchExistKeyReply& reply,
   });
 }
 
-void ThriftHandler::BatchStat(thriftgen::BatchStatReply& reply, const thriftgen::NamesRequest& request) {
+void ThriftHandler::BatchStat(thriftgen::BatchStatReply& reply,
+                              const thriftgen::NamesRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) {
     return RunValueBatch<ObjectName, ObjectStat>(
         Take(request.names), reply.results,
         [&](std::span<const ObjectName> names) { return master_.BatchStat(names, deadline); },
-        [](thriftgen::StatResult& out, const ObjectStat& value) { out.__set_value(wire::Encode(value)); });
+        [](thriftgen::StatResult& out, const ObjectStat& value) {
+          out.__set_value(wire::Encode(value));
+        });
   });
 }
 
-void ThriftHandler::BatchRemove(thriftgen::BatchStatusReply& reply, const thriftgen::BatchRemoveRequest& request) {
+void ThriftHandler::BatchRemove(thriftgen::BatchStatusReply& reply,
+                                const thriftgen::BatchRemoveRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) {
-    return RunStatusBatch<ObjectName>(
-        Take(request.names), reply.results,
-        [&](std::span<const ObjectName> names) { return master_.BatchRemove(names, request.force, deadline); });
+    return RunStatusBatch<ObjectName>(Take(request.names), reply.results,
+                                      [&](std::span<const ObjectName> names) {
+                                        return master_.BatchRemove(names, request.force, deadline);
+                                      });
   });
 }
 
@@ -183,10 +201,12 @@ void ThriftHandler::RemoveByRegex(thriftgen::RemoveByRegexReply& reply,
   });
 }
 
-void ThriftHandler::RemoveAll(thriftgen::CountReply& reply, const thriftgen::RemoveAllRequest& request) {
+void ThriftHandler::RemoveAll(thriftgen::CountReply& reply,
+                              const thriftgen::RemoveAllRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
     RETURN_IF_ERROR(wire::CheckTenant(request.tenant));
-    ASSIGN_OR_RETURN(const uint64_t count, master_.RemoveAll(request.tenant, request.force, deadline));
+    ASSIGN_OR_RETURN(const uint64_t count,
+                     master_.RemoveAll(request.tenant, request.force, deadline));
     reply.count = static_cast<int64_t>(count);
     return Status::Ok();
   });
@@ -197,9 +217,10 @@ void ThriftHandler::GetReplicaListByRegex(thriftgen::GetReplicaListByRegexReply&
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
     RETURN_IF_ERROR(wire::CheckTenant(request.tenant));
     RETURN_IF_ERROR(wire::CheckLength("pattern", request.pattern.size(), kMaxPatternBytes));
-    ASSIGN_OR_RETURN(const uint32_t limit, wire::DecodeLimit("limit", request.limit, kMaxListLimit));
-    ASSIGN_OR_RETURN(auto lists,
-                     master_.GetReplicaListByRegex(request.tenant, request.pattern, limit, deadline));
+    ASSIGN_OR_RETURN(const uint32_t limit,
+                     wire::DecodeLimit("limit", request.limit, kMaxListLimit));
+    ASSIGN_OR_RETURN(auto lists, master_.GetReplicaListByRegex(request.tenant, request.pattern,
+                                                               limit, deadline));
     reply.results.resize(lists.size());
     for (size_t i = 0; i < lists.size(); ++i) {
       reply.results[i].key = std::move(lists[i].first);
@@ -209,7 +230,8 @@ void ThriftHandler::GetReplicaListByRegex(thriftgen::GetReplicaListByRegexReply&
   });
 }
 
-void ThriftHandler::ListObjects(thriftgen::ListObjectsReply& reply, const thriftgen::ListObjectsRequest& request) {
+void ThriftHandler::ListObjects(thriftgen::ListObjectsReply& reply,
+                                const thriftgen::ListObjectsRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
     ASSIGN_OR_RETURN(const ListArgs args, wire::Decode(Take(request)));
     ASSIGN_OR_RETURN(const ListReply answer, master_.ListObjects(args, deadline));
@@ -226,27 +248,31 @@ void ThriftHandler::Rename(thriftgen::StatusReply& reply, const thriftgen::Renam
   });
 }
 
-void ThriftHandler::RenamePrefix(thriftgen::CountReply& reply, const thriftgen::RenamePrefixRequest& request) {
+void ThriftHandler::RenamePrefix(thriftgen::CountReply& reply,
+                                 const thriftgen::RenamePrefixRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
     RETURN_IF_ERROR(wire::CheckTenant(request.tenant));
     RETURN_IF_ERROR(wire::CheckLength("from_prefix", request.from_prefix.size(), kMaxKeyBytes));
     RETURN_IF_ERROR(wire::CheckLength("to_prefix", request.to_prefix.size(), kMaxKeyBytes));
-    ASSIGN_OR_RETURN(const uint64_t count,
-                     master_.RenamePrefix(request.tenant, request.from_prefix, request.to_prefix, deadline));
+    ASSIGN_OR_RETURN(const uint64_t count, master_.RenamePrefix(request.tenant, request.from_prefix,
+                                                                request.to_prefix, deadline));
     reply.count = static_cast<int64_t>(count);
     return Status::Ok();
   });
 }
 
-void ThriftHandler::SetAttributes(thriftgen::StatusReply& reply, const thriftgen::SetAttributesRequest& request) {
+void ThriftHandler::SetAttributes(thriftgen::StatusReply& reply,
+                                  const thriftgen::SetAttributesRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
     ASSIGN_OR_RETURN(const ObjectName name, wire::Decode(Take(request.name)));
     ASSIGN_OR_RETURN(const ObjectAttributes attributes, wire::Decode(Take(request.attributes)));
-    return master_.SetAttributes(name, PutId{static_cast<uint64_t>(request.version)}, attributes, deadline);
+    return master_.SetAttributes(name, PutId{static_cast<uint64_t>(request.version)}, attributes,
+                                 deadline);
   });
 }
 
-void ThriftHandler::MountSegment(thriftgen::StatusReply& reply, const thriftgen::MountSegmentRequest& request) {
+void ThriftHandler::MountSegment(thriftgen::StatusReply& reply,
+                                 const thriftgen::MountSegmentRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
     ASSIGN_OR_RETURN(const SegmentDescriptor segment, wire::Decode(Take(request.segment)));
     return master_.MountSegment(wire::DecodeUuid<ClientId>(request.client), segment, deadline);
@@ -266,14 +292,16 @@ void ThriftHandler::ReMountSegments(thriftgen::StatusReply& reply,
   });
 }
 
-void ThriftHandler::UnmountSegment(thriftgen::StatusReply& reply, const thriftgen::UnmountSegmentRequest& request) {
+void ThriftHandler::UnmountSegment(thriftgen::StatusReply& reply,
+                                   const thriftgen::UnmountSegmentRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) {
     return master_.UnmountSegment(wire::DecodeUuid<ClientId>(request.client),
                                   wire::DecodeUuid<SegmentId>(request.segment), deadline);
   });
 }
 
-void ThriftHandler::GetSegments(thriftgen::GetSegmentsReply& reply, const thriftgen::GetSegmentsRequest& request) {
+void ThriftHandler::GetSegments(thriftgen::GetSegmentsReply& reply,
+                                const thriftgen::GetSegmentsRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
     std::vector<SegmentId> ids;
     ids.reserve(request.ids.size());
@@ -285,7 +313,8 @@ void ThriftHandler::GetSegments(thriftgen::GetSegmentsReply& reply, const thrift
   });
 }
 
-void ThriftHandler::GetClients(thriftgen::GetClientsReply& reply, const thriftgen::PlainRequest& request) {
+void ThriftHandler::GetClients(thriftgen::GetClientsReply& reply,
+                               const thriftgen::PlainRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
     ASSIGN_OR_RETURN(const std::vector<ClientInfo> clients, master_.GetClients(deadline));
     reply.clients.reserve(clients.size());
@@ -294,7 +323,8 @@ void ThriftHandler::GetClients(thriftgen::GetClientsReply& reply, const thriftge
   });
 }
 
-void ThriftHandler::GetStatus(thriftgen::GetStatusReply& reply, const thriftgen::PlainRequest& request) {
+void ThriftHandler::GetStatus(thriftgen::GetStatusReply& reply,
+                              const thriftgen::PlainRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
     ASSIGN_OR_RETURN(const ClusterStatus status, master_.GetStatus(deadline));
     reply.__set_value(wire::Encode(status));

@@ -17,29 +17,43 @@ class ThriftHandler final : public thriftgen::MasterRpcIf {
   ThriftHandler(MasterApi& master, std::function<Term()> term, const Clock& clock);
 
   void Ping(thriftgen::PingReply& reply, const thriftgen::PingRequest& request) override;
-  void BatchPutStart(thriftgen::BatchPutStartReply& reply, const thriftgen::BatchPutStartRequest& request) override;
-  void BatchPutEnd(thriftgen::BatchStatusReply& reply, const thriftgen::BatchPutEndRequest& request) override;
-  void BatchPutRevoke(thriftgen::BatchStatusReply& reply, const thriftgen::BatchPutRevokeRequest& request) override;
+  void BatchPutStart(thriftgen::BatchPutStartReply& reply,
+                     const thriftgen::BatchPutStartRequest& request) override;
+  void BatchPutEnd(thriftgen::BatchStatusReply& reply,
+                   const thriftgen::BatchPutEndRequest& request) override;
+  void BatchPutRevoke(thriftgen::BatchStatusReply& reply,
+                      const thriftgen::BatchPutRevokeRequest& request) override;
   void BatchGetReplicaList(thriftgen::BatchGetReplicaListReply& reply,
                            const thriftgen::NamesRequest& request) override;
   void BatchRenewLease(thriftgen::BatchRenewLeaseReply& reply,
                        const thriftgen::BatchRenewLeaseRequest& request) override;
-  void BatchExistKey(thriftgen::BatchExistKeyReply& reply, const thriftgen::BatchExistKeyRequest& request) override;
+  void BatchExistKey(thriftgen::BatchExistKeyReply& reply,
+                     const thriftgen::BatchExistKeyRequest& request) override;
   void BatchStat(thriftgen::BatchStatReply& reply, const thriftgen::NamesRequest& request) override;
-  void BatchRemove(thriftgen::BatchStatusReply& reply, const thriftgen::BatchRemoveRequest& request) override;
-  void RemoveByRegex(thriftgen::RemoveByRegexReply& reply, const thriftgen::RemoveByRegexRequest& request) override;
+  void BatchRemove(thriftgen::BatchStatusReply& reply,
+                   const thriftgen::BatchRemoveRequest& request) override;
+  void RemoveByRegex(thriftgen::RemoveByRegexReply& reply,
+                     const thriftgen::RemoveByRegexRequest& request) override;
   void RemoveAll(thriftgen::CountReply& reply, const thriftgen::RemoveAllRequest& request) override;
   void GetReplicaListByRegex(thriftgen::GetReplicaListByRegexReply& reply,
                              const thriftgen::GetReplicaListByRegexRequest& request) override;
-  void ListObjects(thriftgen::ListObjectsReply& reply, const thriftgen::ListObjectsRequest& request) override;
+  void ListObjects(thriftgen::ListObjectsReply& reply,
+                   const thriftgen::ListObjectsRequest& request) override;
   void Rename(thriftgen::StatusReply& reply, const thriftgen::RenameRequest& request) override;
-  void RenamePrefix(thriftgen::CountReply& reply, const thriftgen::RenamePrefixRequest& request) override;
-  void SetAttributes(thriftgen::StatusReply& reply, const thriftgen::SetAttributesRequest& request) override;
-  void MountSegment(thriftgen::StatusReply& reply, const thriftgen::MountSegmentRequest& request) override;
-  void ReMountSegments(thriftgen::StatusReply& reply, const thriftgen::ReMountSegmentsRequest& request) override;
-  void UnmountSegment(thriftgen::StatusReply& reply, const thriftgen::UnmountSegmentRequest& request) override;
-  void GetSegments(thriftgen::GetSegmentsReply& reply, const thriftgen::GetSegmentsRequest& request) override;
-  void GetClients(thriftgen::GetClientsReply& reply, const thriftgen::PlainRequest& request) override;
+  void RenamePrefix(thriftgen::CountReply& reply,
+                    const thriftgen::RenamePrefixRequest& request) override;
+  void SetAttributes(thriftgen::StatusReply& reply,
+                     const thriftgen::SetAttributesRequest& request) override;
+  void MountSegment(thriftgen::StatusReply& reply,
+                    const thriftgen::MountSegmentRequest& request) override;
+  void ReMountSegments(thriftgen::StatusReply& reply,
+                       const thriftgen::ReMountSegmentsRequest& request) override;
+  void UnmountSegment(thriftgen::StatusReply& reply,
+                      const thriftgen::UnmountSegmentRequest& request) override;
+  void GetSegments(thriftgen::GetSegmentsReply& reply,
+                   const thriftgen::GetSegmentsRequest& request) override;
+  void GetClients(thriftgen::GetClientsReply& reply,
+                  const thriftgen::PlainRequest& request) override;
   void GetStatus(thriftgen::GetStatusReply& reply, const thriftgen::PlainRequest& request) override;
 
  private:

@@ -1,12 +1,12 @@
 #include "master/server/thrift_server.h"
 
-#include <glog/logging.h>
-#include <thrift/TApplicationException.h>
-#include <thrift/Thrift.h>
-
 #include <memory>
 #include <string>
 #include <utility>
+
+#include <glog/logging.h>
+#include <thrift/TApplicationException.h>
+#include <thrift/Thrift.h>
 
 #include "master/api/wire_limits.h"
 #include "master/api/wire_protocol.h"
@@ -47,8 +47,9 @@ class ThriftSession final : public FrameSession {
       return {out_->bytes(), false};
     }
     if (out_->payload_bytes() > wire::kMaxFrameBytes) {
-      WriteRefusal(*out_, "the answer has " + std::to_string(out_->payload_bytes()) + " bytes, the limit is " +
-                              std::to_string(wire::kMaxFrameBytes) + ": ask for less");
+      WriteRefusal(*out_, "the answer has " + std::to_string(out_->payload_bytes()) +
+                              " bytes, the limit is " + std::to_string(wire::kMaxFrameBytes) +
+                              ": ask for less");
     }
     return {out_->bytes(), true};
   }
@@ -63,16 +64,20 @@ class ThriftSession final : public FrameSession {
 ThriftServer::ThriftServer(std::unique_ptr<FrameServer> frames) : frames_(std::move(frames)) {}
 ThriftServer::~ThriftServer() = default;
 
-Result<std::unique_ptr<ThriftServer>> ThriftServer::Start(const ThriftServerOptions& options, MasterApi& master,
-                                                          std::function<Term()> term, const Clock& clock) {
+Result<std::unique_ptr<ThriftServer>> ThriftServer::Start(const ThriftServerOptions& options,
+                                                          MasterApi& master,
+                                                          std::function<Term()> term,
+                                                          const Clock& clock) {
   // Thrift writes to stderr whatever a peer sends it wrong; that is the peer's to know.
-  apache::thrift::GlobalOutput.setOutputFunction([](const char* message) { VLOG(1) << "thrift: " << message; });
+  apache::thrift::GlobalOutput.setOutputFunction(
+      [](const char* message) { VLOG(1) << "thrift: " << message; });
 
   auto processor = std::make_shared<thriftgen::MasterRpcProcessor>(
       std::make_shared<ThriftHandler>(master, std::move(term), clock));
   wire::OutFrame refusal;
-  WriteRefusal(refusal, "the master has all of its " + std::to_string(options.max_connections) +
-                            " connections in use; close some, or start it with a larger --max_connections");
+  WriteRefusal(refusal,
+               "the master has all of its " + std::to_string(options.max_connections) +
+                   " connections in use; close some, or start it with a larger --max_connections");
   const MutableByteSpan bytes = refusal.bytes();
 
   FrameServerOptions frame_options;
@@ -81,9 +86,10 @@ Result<std::unique_ptr<ThriftServer>> ThriftServer::Start(const ThriftServerOpti
   frame_options.max_frame_bytes = wire::kMaxFrameBytes;
   frame_options.idle_timeout = options.idle_timeout;
   frame_options.refusal.assign(bytes.begin(), bytes.end());
-  ASSIGN_OR_RETURN(auto frames, FrameServer::Start(
-                                    std::move(frame_options),
-                                    [processor] { return std::make_unique<ThriftSession>(processor); }, clock));
+  ASSIGN_OR_RETURN(auto frames,
+                   FrameServer::Start(
+                       std::move(frame_options),
+                       [processor] { return std::make_unique<ThriftSession>(processor); }, clock));
   return std::unique_ptr<ThriftServer>(new ThriftServer(std::move(frames)));
 }
 

@@ -10,7 +10,7 @@
 namespace mooncake {
 
 struct ThriftServerOptions {
-  HostPort address;                          // port 0: any free one; "127.0.0.1" keeps it on this host
+  HostPort address;  // port 0: any free one; "127.0.0.1" keeps it on this host
   size_t max_connections = 4096;
   Duration idle_timeout = Duration::zero();  // 0 = never
 };
@@ -18,8 +18,9 @@ struct ThriftServerOptions {
 // Thread-safe. Serves from Start until Stop or destruction; `master` and `clock` must outlive it. `term` gives the term for each reply.
 class ThriftServer {
  public:
-  static Result<std::unique_ptr<ThriftServer>> Start(const ThriftServerOptions& options, MasterApi& master,
-                                                     std::function<Term()> term, const Clock& clock);
+  static Result<std::unique_ptr<ThriftServer>> Start(const ThriftServerOptions& options,
+                                                     MasterApi& master, std::function<Term()> term,
+                                                     const Clock& clock);
   ~ThriftServer();
 
   const HostPort& address() const { return frames_->address(); }

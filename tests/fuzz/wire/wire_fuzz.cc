@@ -1,12 +1,12 @@
 // Arbitrary bytes to the master's door, as a request, and to a client's, as a reply: no crash, no large allocation.
 // The first byte chooses the door; even: request.
-#include <thrift/Thrift.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <utility>
+
+#include <thrift/Thrift.h>
 
 #include "master/api/gen-cpp/MasterRpc.h"
 #include "master/api/wire.h"
@@ -23,8 +23,8 @@ using thriftgen::MasterRpcClient;
 
 void AsRequest(ByteSpan bytes) {
   static testing::NullMaster master;
-  static thriftgen::MasterRpcProcessor processor(
-      std::make_shared<ThriftHandler>(master, [] { return Term{1}; }, SystemClock()));
+  static thriftgen::MasterRpcProcessor processor(std::make_shared<ThriftHandler>(
+      master, [] { return Term{1}; }, SystemClock()));
   wire::InFrame in(bytes);
   wire::OutFrame out;
   processor.process(in.protocol(), out.protocol(), nullptr);
@@ -44,17 +44,20 @@ void AsReply(uint8_t which, ByteSpan bytes) {
   static constexpr char kWhy[] = "only crashes count";
   switch (which % 7) {
     case 0: {
-      auto reply = Received<thriftgen::BatchPutStartReply>(bytes, &MasterRpcClient::recv_BatchPutStart);
+      auto reply =
+          Received<thriftgen::BatchPutStartReply>(bytes, &MasterRpcClient::recv_BatchPutStart);
       for (auto& result : reply.results) wire::Decode(std::move(result)).Ignore(kWhy);
       return;
     }
     case 1: {
-      auto reply = Received<thriftgen::BatchGetReplicaListReply>(bytes, &MasterRpcClient::recv_BatchGetReplicaList);
+      auto reply = Received<thriftgen::BatchGetReplicaListReply>(
+          bytes, &MasterRpcClient::recv_BatchGetReplicaList);
       for (auto& result : reply.results) wire::Decode(std::move(result.value)).Ignore(kWhy);
       return;
     }
     case 2:
-      wire::Decode(Received<thriftgen::ListObjectsReply>(bytes, &MasterRpcClient::recv_ListObjects)).Ignore(kWhy);
+      wire::Decode(Received<thriftgen::ListObjectsReply>(bytes, &MasterRpcClient::recv_ListObjects))
+          .Ignore(kWhy);
       return;
     case 3: {
       auto reply = Received<thriftgen::GetSegmentsReply>(bytes, &MasterRpcClient::recv_GetSegments);
@@ -65,10 +68,14 @@ void AsReply(uint8_t which, ByteSpan bytes) {
       wire::Decode(Received<thriftgen::PingReply>(bytes, &MasterRpcClient::recv_Ping)).Ignore(kWhy);
       return;
     case 5:
-      wire::Decode(Received<thriftgen::RemoveByRegexReply>(bytes, &MasterRpcClient::recv_RemoveByRegex)).Ignore(kWhy);
+      wire::Decode(
+          Received<thriftgen::RemoveByRegexReply>(bytes, &MasterRpcClient::recv_RemoveByRegex))
+          .Ignore(kWhy);
       return;
     default:
-      wire::Decode(Received<thriftgen::GetStatusReply>(bytes, &MasterRpcClient::recv_GetStatus).value).Ignore(kWhy);
+      wire::Decode(
+          Received<thriftgen::GetStatusReply>(bytes, &MasterRpcClient::recv_GetStatus).value)
+          .Ignore(kWhy);
       return;
   }
 }

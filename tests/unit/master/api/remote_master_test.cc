@@ -1,7 +1,6 @@
 // The stub against a scripted server: pooling, redial, deadlines, terms, and answers that cannot be true.
 #include "master/api/remote_master.h"
 
-#include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -11,6 +10,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "master/api/gen-cpp/MasterRpc.h"
 #include "master/api/wire.h"
@@ -63,11 +64,13 @@ TimePoint Soon() { return TheClock().Now() + Seconds(30); }
 
 Result<std::string> ReadRequest(FrameSocket& socket) {
   ASSIGN_OR_RETURN(const ByteSpan frame,
-                   socket.Receive(wire::kMaxFrameBytes, TheClock(), TheClock().Now() + Seconds(30), Seconds(30)));
+                   socket.Receive(wire::kMaxFrameBytes, TheClock(), TheClock().Now() + Seconds(30),
+                                  Seconds(30)));
   return std::string(AsText(frame));
 }
 
-void SendReply(FrameSocket& socket, const std::function<void(thriftgen::MasterRpc_GetStatus_result&)>& fill) {
+void SendReply(FrameSocket& socket,
+               const std::function<void(thriftgen::MasterRpc_GetStatus_result&)>& fill) {
   thriftgen::MasterRpc_GetStatus_result result;
   fill(result);
   wire::OutFrame out;
@@ -91,7 +94,9 @@ bool AnswerStatus(FrameSocket& socket, int64_t term) {
 
 class RemoteMasterTest : public ::testing::Test {
  protected:
-  std::unique_ptr<MasterApi> Remote() { return MakeRemoteMaster({.address = server_.address()}, TheClock()); }
+  std::unique_ptr<MasterApi> Remote() {
+    return MakeRemoteMaster({.address = server_.address()}, TheClock());
+  }
   ScriptedServer server_;
 };
 
@@ -151,7 +156,8 @@ TEST_F(RemoteMasterTest, DoesNotSendAgainOnAFreshConnection) {
     auto master = Remote();
     const auto status = master->GetStatus(Soon());
     EXPECT_EQ(status.code(), ErrorCode::kRpcFail);
-    EXPECT_NE(status.message().find(server_.address().ToString()), std::string::npos) << status.message();
+    EXPECT_NE(status.message().find(server_.address().ToString()), std::string::npos)
+        << status.message();
     EXPECT_NE(status.message().find("GetStatus"), std::string::npos) << status.message();
   }
   // The second step has seen nothing: no connection came, or one without a request.
@@ -178,7 +184,8 @@ TEST_F(RemoteMasterTest, GivesUpAtTheDeadline) {
   auto master = Remote();
   const auto status = master->GetStatus(TheClock().Now() + Millis(30));
   EXPECT_EQ(status.code(), ErrorCode::kRpcTimeout);
-  EXPECT_NE(status.message().find(server_.address().ToString()), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find(server_.address().ToString()), std::string::npos)
+      << status.message();
 }
 
 TEST_F(RemoteMasterTest, AskedAfterTheDeadlineItSendsNothing) {
@@ -203,7 +210,8 @@ TEST_F(RemoteMasterTest, TakesGarbageForAFailedCall) {
                   (void)ReadRequest(socket).ok();
                   std::string bytes = "....garbage";
                   EXPECT_TRUE(socket
-                                  .Send({reinterpret_cast<std::byte*>(bytes.data()), bytes.size()}, TheClock(), Soon())
+                                  .Send({reinterpret_cast<std::byte*>(bytes.data()), bytes.size()},
+                                        TheClock(), Soon())
                                   .ok());
                 },
                 [](FrameSocket& socket) {
@@ -225,12 +233,14 @@ TEST_F(RemoteMasterTest, PassesOnWhatTheMasterRefused) {
   server_.Play({[](FrameSocket& socket) {
     (void)ReadRequest(socket).ok();
     SendReply(socket, [](auto& result) {
-      result.success.status = wire::Encode(Status(ErrorCode::kUnavailableInCurrentStatus, "stopping"));
+      result.success.status =
+          wire::Encode(Status(ErrorCode::kUnavailableInCurrentStatus, "stopping"));
       result.success.term = 1;
       result.__isset.success = true;
     });
   }});
-  EXPECT_EQ(Remote()->GetStatus(Soon()).status(), Status(ErrorCode::kUnavailableInCurrentStatus, "stopping"));
+  EXPECT_EQ(Remote()->GetStatus(Soon()).status(),
+            Status(ErrorCode::kUnavailableInCurrentStatus, "stopping"));
 }
 
 TEST_F(RemoteMasterTest, ABatchThatFailsAsAWholeFailsForEachEntry) {
@@ -256,7 +266,8 @@ TEST(RemoteMaster, NamesTheAddressWhenNobodyListens) {
   close(listener->fd);
   const auto status = MakeRemoteMaster({.address = listener->bound}, TheClock())->GetStatus(Soon());
   EXPECT_EQ(status.code(), ErrorCode::kRpcFail);
-  EXPECT_NE(status.message().find(listener->bound.ToString()), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find(listener->bound.ToString()), std::string::npos)
+      << status.message();
 }
 
 TEST(RemoteMaster, UsesIPv6AndNames) {
@@ -267,7 +278,8 @@ TEST(RemoteMaster, UsesIPv6AndNames) {
       FrameSocket socket(accept(fd, nullptr, nullptr));
       AnswerStatus(socket, 1);
     });
-    const auto status = MakeRemoteMaster({.address = listener->bound}, TheClock())->GetStatus(Soon());
+    const auto status =
+        MakeRemoteMaster({.address = listener->bound}, TheClock())->GetStatus(Soon());
     server.join();
     EXPECT_TRUE(status.ok()) << host << ": " << status.status();
     close(listener->fd);

@@ -1,10 +1,10 @@
 // Hostile bytes: what claims to be larger than it is must cost an error, not memory.
 #include "master/api/wire_protocol.h"
 
+#include <string>
+
 #include <gtest/gtest.h>
 #include <thrift/Thrift.h>
-
-#include <string>
 
 #include "master/api/gen-cpp/MasterRpc.h"
 #include "transfer/base/byte_span.h"
@@ -12,7 +12,7 @@
 namespace mooncake {
 namespace {
 
-using namespace std::string_literals;
+using std::string_literals::operator""s;
 using apache::thrift::TException;
 
 // Field header of a list of structures: type 15, id 2.
@@ -20,7 +20,8 @@ const std::string kEntries = "\x0f\x00\x02\x0c"s;
 
 std::string BigEndian(uint32_t value) {
   std::string out(4, '\0');
-  for (int i = 0; i < 4; ++i) out[static_cast<size_t>(i)] = static_cast<char>(value >> (8 * (3 - i)));
+  for (int i = 0; i < 4; ++i)
+    out[static_cast<size_t>(i)] = static_cast<char>(value >> (8 * (3 - i)));
   return out;
 }
 
@@ -41,7 +42,8 @@ TEST(BoundedProtocol, RefusesAListLongerThanTheBytesLeft) {
 TEST(BoundedProtocol, RefusesNegativeSizes) {
   EXPECT_THROW(Read(kEntries + BigEndian(0xffffffff)), TException);
   // Entries of one element whose name's key has a negative length.
-  EXPECT_THROW(Read(kEntries + BigEndian(1) + "\x0c\x00\x01\x0b\x00\x01"s + BigEndian(0x80000000)), TException);
+  EXPECT_THROW(Read(kEntries + BigEndian(1) + "\x0c\x00\x01\x0b\x00\x01"s + BigEndian(0x80000000)),
+               TException);
 }
 
 TEST(BoundedProtocol, RefusesMoreElementsThanABatchHas) {
@@ -50,7 +52,9 @@ TEST(BoundedProtocol, RefusesMoreElementsThanABatchHas) {
 }
 
 TEST(BoundedProtocol, RefusesAStringLongerThanTheBytesLeft) {
-  EXPECT_THROW(Read(kEntries + BigEndian(1) + "\x0c\x00\x01\x0b\x00\x01"s + BigEndian(0x03000000) + "abc"), TException);
+  EXPECT_THROW(
+      Read(kEntries + BigEndian(1) + "\x0c\x00\x01\x0b\x00\x01"s + BigEndian(0x03000000) + "abc"),
+      TException);
 }
 
 TEST(BoundedProtocol, RefusesTruncatedFields) {

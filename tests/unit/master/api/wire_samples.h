@@ -16,16 +16,21 @@ class Samples {
 
   uint64_t Number(uint64_t limit) {
     switch (rng_.Below(4)) {
-      case 0: return 0;
-      case 1: return limit;
-      case 2: return rng_.Between(0, std::min<uint64_t>(limit, 100));
-      default: return rng_.Between(0, limit);
+      case 0:
+        return 0;
+      case 1:
+        return limit;
+      case 2:
+        return rng_.Between(0, std::min<uint64_t>(limit, 100));
+      default:
+        return rng_.Between(0, limit);
     }
   }
   int64_t Signed() { return static_cast<int64_t>(rng_.Next()); }
   bool Coin() { return rng_.Chance(1, 2); }
   std::string Bytes(size_t low, size_t high) {
-    std::string out(rng_.Between(low, rng_.Chance(1, 8) ? high : std::min<size_t>(high, low + 12)), '\0');
+    std::string out(rng_.Between(low, rng_.Chance(1, 8) ? high : std::min<size_t>(high, low + 12)),
+                    '\0');
     for (char& c : out) c = static_cast<char>(rng_.Next());
     return out;
   }
@@ -40,7 +45,8 @@ class Samples {
 
   ObjectAttributes Attributes() {
     return {static_cast<ObjectKind>(rng_.Below(3)), static_cast<uint32_t>(Number(UINT32_MAX)),
-            static_cast<uint32_t>(Number(UINT32_MAX)), static_cast<uint32_t>(Number(UINT32_MAX)), Signed()};
+            static_cast<uint32_t>(Number(UINT32_MAX)), static_cast<uint32_t>(Number(UINT32_MAX)),
+            Signed()};
   }
   std::optional<ObjectAttributes> MaybeAttributes() {
     return Coin() ? std::optional(Attributes()) : std::nullopt;
@@ -64,8 +70,12 @@ class Samples {
     return config;
   }
   PutStartArgs PutStart() {
-    return {NewUuid<ClientId>(), Name(), Number(kMaxObjectBytes), Coin() ? WriteMode::kCreate : WriteMode::kReplace,
-            Config(), PutId{rng_.Next()}};
+    return {NewUuid<ClientId>(),
+            Name(),
+            Number(kMaxObjectBytes),
+            Coin() ? WriteMode::kCreate : WriteMode::kReplace,
+            Config(),
+            PutId{rng_.Next()}};
   }
   std::vector<ReplicaDescriptor> Replicas() {
     std::vector<ReplicaDescriptor> out(rng_.Below(4));
@@ -73,21 +83,38 @@ class Samples {
       replica.status = static_cast<ReplicaStatus>(2 + rng_.Below(4));
       replica.extents.resize(rng_.Below(4));
       for (Extent& extent : replica.extents) {
-        extent = {NewUuid<SegmentId>(), AccessEpoch{rng_.Next()}, Number(kMaxSegmentBytes), Number(kMaxSegmentBytes)};
+        extent = {NewUuid<SegmentId>(), AccessEpoch{rng_.Next()}, Number(kMaxSegmentBytes),
+                  Number(kMaxSegmentBytes)};
       }
     }
     return out;
   }
   ReplicaList List() {
-    return {PutId{rng_.Next()}, Number(kMaxObjectBytes), Replicas(), Time(), MaybeAttributes(), Signed()};
+    return {PutId{rng_.Next()}, Number(kMaxObjectBytes),
+            Replicas(),         Time(),
+            MaybeAttributes(),  Signed()};
   }
   ObjectStat Stat() {
-    return {PutId{rng_.Next()}, Number(kMaxObjectBytes), static_cast<uint32_t>(Number(INT32_MAX)), Time(), Time(),
-            Coin(), Text(), MaybeAttributes(), Signed()};
+    return {PutId{rng_.Next()},
+            Number(kMaxObjectBytes),
+            static_cast<uint32_t>(Number(INT32_MAX)),
+            Time(),
+            Time(),
+            Coin(),
+            Text(),
+            MaybeAttributes(),
+            Signed()};
   }
   SegmentDescriptor Segment() {
-    return {NewUuid<SegmentId>(), Text(), Number(kMaxSegmentBytes), AccessEpoch{rng_.Next()}, NewUuid<ClientId>(),
-            Text(), Text(), Text(), Text()};
+    return {NewUuid<SegmentId>(),
+            Text(),
+            Number(kMaxSegmentBytes),
+            AccessEpoch{rng_.Next()},
+            NewUuid<ClientId>(),
+            Text(),
+            Text(),
+            Text(),
+            Text()};
   }
 
  private:

@@ -1,7 +1,6 @@
 // Frames over a pair of sockets: whole or an error, by the deadline, with bounded memory.
 #include "master/api/wire_socket.h"
 
-#include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -11,10 +10,12 @@
 #include <thread>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 namespace mooncake {
 namespace {
 
-using namespace std::string_literals;
+using std::string_literals::operator""s;
 using wire::FrameSocket;
 
 class WireSocketTest : public ::testing::Test {
@@ -101,7 +102,9 @@ TEST_F(WireSocketTest, ReportsACloseWithoutAFrame) {
   EXPECT_FALSE(socket_.partly_received());
 }
 
-TEST_F(WireSocketTest, GivesUpWhenNothingComes) { EXPECT_EQ(Receive(Millis(5)).code(), ErrorCode::kRpcTimeout); }
+TEST_F(WireSocketTest, GivesUpWhenNothingComes) {
+  EXPECT_EQ(Receive(Millis(5)).code(), ErrorCode::kRpcTimeout);
+}
 
 TEST_F(WireSocketTest, GivesUpOnAFrameThatDripsForEver) {
   // The deadline is for the whole frame: bytes on the way do not extend it.
@@ -124,7 +127,8 @@ TEST_F(WireSocketTest, GivesUpOnAFrameThatDripsForEver) {
 TEST_F(WireSocketTest, SendsAFrameWithItsLength) {
   std::string bytes = "....hello";
   ASSERT_TRUE(socket_
-                  .Send({reinterpret_cast<std::byte*>(bytes.data()), bytes.size()}, clock_, clock_.Now() + Seconds(30))
+                  .Send({reinterpret_cast<std::byte*>(bytes.data()), bytes.size()}, clock_,
+                        clock_.Now() + Seconds(30))
                   .ok());
   std::string got(9, '\0');
   ASSERT_EQ(recv(peer_, got.data(), got.size(), MSG_WAITALL), 9);
@@ -157,8 +161,8 @@ TEST(WireListen, ChoosesAPortAndTellsIt) {
   auto listener = wire::Listen({"127.0.0.1", 0});
   ASSERT_TRUE(listener.ok()) << listener.status();
   EXPECT_NE(listener->bound.port, 0);
-  const auto connected =
-      FrameSocket::Connect({"127.0.0.1", listener->bound.port}, SystemClock(), SystemClock().Now() + Seconds(30));
+  const auto connected = FrameSocket::Connect({"127.0.0.1", listener->bound.port}, SystemClock(),
+                                              SystemClock().Now() + Seconds(30));
   EXPECT_TRUE(connected.ok()) << connected.status();
   close(listener->fd);
 }
@@ -177,7 +181,8 @@ TEST(WireConnect, FailsWhereNobodyListens) {
   const auto listener = wire::Listen({"127.0.0.1", 0});
   ASSERT_TRUE(listener.ok()) << listener.status();
   close(listener->fd);
-  EXPECT_EQ(FrameSocket::Connect(listener->bound, SystemClock(), SystemClock().Now() + Seconds(30)).code(),
+  EXPECT_EQ(FrameSocket::Connect(listener->bound, SystemClock(), SystemClock().Now() + Seconds(30))
+                .code(),
             ErrorCode::kRpcFail);
 }
 

@@ -1,9 +1,9 @@
 // Conversions to and from the wire: nothing is lost, nothing malformed gets in, and the bytes do not change by accident.
 #include "master/api/wire.h"
 
-#include <gtest/gtest.h>
-
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include "master/api/gen-cpp/MasterRpc.h"
 #include "master/api/wire_protocol.h"
@@ -41,15 +41,17 @@ Result<T> Travelled(const T& value) {
 }
 
 bool Same(const ReplicateConfig& a, const ReplicateConfig& b) {
-  return a.replica_num == b.replica_num && a.soft_pin == b.soft_pin && a.soft_pin_ttl == b.soft_pin_ttl &&
-         a.hard_pin == b.hard_pin && a.group == b.group && a.preferred_segments == b.preferred_segments &&
+  return a.replica_num == b.replica_num && a.soft_pin == b.soft_pin &&
+         a.soft_pin_ttl == b.soft_pin_ttl && a.hard_pin == b.hard_pin && a.group == b.group &&
+         a.preferred_segments == b.preferred_segments &&
          a.excluded_segments == b.excluded_segments && a.host_id == b.host_id &&
          a.prefer_same_node == b.prefer_same_node;
 }
 bool Same(const ObjectStat& a, const ObjectStat& b) {
   return a.put_id == b.put_id && a.size == b.size && a.replica_count == b.replica_count &&
-         a.lease_left == b.lease_left && a.soft_pin_left == b.soft_pin_left && a.hard_pin == b.hard_pin &&
-         a.group == b.group && a.attributes == b.attributes && a.created_ms == b.created_ms;
+         a.lease_left == b.lease_left && a.soft_pin_left == b.soft_pin_left &&
+         a.hard_pin == b.hard_pin && a.group == b.group && a.attributes == b.attributes &&
+         a.created_ms == b.created_ms;
 }
 
 TEST(WireRoundTrip, PutStartArgs) {
@@ -70,15 +72,15 @@ TEST(WireRoundTrip, PutStartArgs) {
 TEST(WireRoundTrip, PutEndAndPutRevokeAndLeaseRef) {
   Samples samples(kSeed);
   for (int i = 0; i < kRounds; ++i) {
-    const PutEndArgs end{samples.NewUuid<ClientId>(), samples.Name(), PutId{samples.Number(UINT64_MAX)},
-                         samples.MaybeAttributes()};
+    const PutEndArgs end{samples.NewUuid<ClientId>(), samples.Name(),
+                         PutId{samples.Number(UINT64_MAX)}, samples.MaybeAttributes()};
     const auto got_end = Travelled(end);
     ASSERT_TRUE(got_end.ok()) << got_end.status();
-    EXPECT_TRUE(got_end->client == end.client && got_end->name == end.name && got_end->put_id == end.put_id &&
-                got_end->attributes == end.attributes);
+    EXPECT_TRUE(got_end->client == end.client && got_end->name == end.name &&
+                got_end->put_id == end.put_id && got_end->attributes == end.attributes);
 
-    const PutRevokeArgs revoke{samples.NewUuid<ClientId>(), samples.Name(), PutId{samples.Number(UINT64_MAX)},
-                               samples.Coin()};
+    const PutRevokeArgs revoke{samples.NewUuid<ClientId>(), samples.Name(),
+                               PutId{samples.Number(UINT64_MAX)}, samples.Coin()};
     const auto got_revoke = Travelled(revoke);
     ASSERT_TRUE(got_revoke.ok()) << got_revoke.status();
     EXPECT_TRUE(got_revoke->client == revoke.client && got_revoke->name == revoke.name &&
@@ -94,11 +96,13 @@ TEST(WireRoundTrip, PutEndAndPutRevokeAndLeaseRef) {
 TEST(WireRoundTrip, RepliesAboutObjects) {
   Samples samples(kSeed);
   for (int i = 0; i < kRounds; ++i) {
-    const PutStartReply start{PutId{samples.Number(UINT64_MAX)}, samples.Replicas(), samples.Signed(), samples.Time()};
+    const PutStartReply start{PutId{samples.Number(UINT64_MAX)}, samples.Replicas(),
+                              samples.Signed(), samples.Time()};
     const auto got_start = Travelled(start);
     ASSERT_TRUE(got_start.ok()) << got_start.status();
     EXPECT_TRUE(got_start->put_id == start.put_id && got_start->replicas == start.replicas &&
-                got_start->write_deadline_ms == start.write_deadline_ms && got_start->grant == start.grant);
+                got_start->write_deadline_ms == start.write_deadline_ms &&
+                got_start->grant == start.grant);
 
     const ReplicaList list = samples.List();
     const auto got_list = Travelled(list);
@@ -119,8 +123,9 @@ TEST(WireRoundTrip, Listing) {
   const ListArgs args{samples.Text().substr(0, 99), samples.Key(), "//", samples.Key(), 777};
   const auto got = Travelled(args);
   ASSERT_TRUE(got.ok()) << got.status();
-  EXPECT_TRUE(got->tenant == args.tenant && got->prefix == args.prefix && got->delimiter == args.delimiter &&
-              got->start_after == args.start_after && got->limit == args.limit);
+  EXPECT_TRUE(got->tenant == args.tenant && got->prefix == args.prefix &&
+              got->delimiter == args.delimiter && got->start_after == args.start_after &&
+              got->limit == args.limit);
 
   const ListReply reply{{{samples.Key(), true, {}}, {samples.Key(), false, samples.Stat()}}, true};
   const auto got_reply = Travelled(reply);
@@ -137,8 +142,8 @@ TEST(WireRoundTrip, RemoveByRegex) {
   const RemoveByRegexArgs args{"tenant", "^a.*\\d$", true, true, 7};
   const auto got = Travelled(args);
   ASSERT_TRUE(got.ok()) << got.status();
-  EXPECT_TRUE(got->tenant == args.tenant && got->pattern == args.pattern && got->force && got->dry_run &&
-              got->sample_limit == 7);
+  EXPECT_TRUE(got->tenant == args.tenant && got->pattern == args.pattern && got->force &&
+              got->dry_run && got->sample_limit == 7);
   const RemoveByRegexReply reply{5, 3, 2, {{"a1", 9}, {"a2", 0}}};
   const auto got_reply = Travelled(reply);
   ASSERT_TRUE(got_reply.ok()) << got_reply.status();
@@ -151,29 +156,33 @@ TEST(WireRoundTrip, RemoveByRegex) {
 TEST(WireRoundTrip, SegmentsClientsStatusAndPing) {
   Samples samples(kSeed);
   for (int i = 0; i < kRounds; ++i) {
-    const SegmentInfo info{samples.Segment(), SegmentStatus::kUnmounting, samples.Number(kMaxSegmentBytes),
-                           samples.Number(kMaxSegmentBytes), samples.Number(1 << 20)};
+    const SegmentInfo info{samples.Segment(), SegmentStatus::kUnmounting,
+                           samples.Number(kMaxSegmentBytes), samples.Number(kMaxSegmentBytes),
+                           samples.Number(1 << 20)};
     const auto got = Travelled(info);
     ASSERT_TRUE(got.ok()) << got.status();
-    EXPECT_TRUE(got->descriptor == info.descriptor && got->status == info.status && got->used == info.used &&
-                got->largest_free == info.largest_free && got->object_count == info.object_count);
+    EXPECT_TRUE(got->descriptor == info.descriptor && got->status == info.status &&
+                got->used == info.used && got->largest_free == info.largest_free &&
+                got->object_count == info.object_count);
   }
-  const auto client = Travelled(ClientInfo{samples.NewUuid<ClientId>(), "10.0.0.1:7", Millis(5), 3});
+  const auto client =
+      Travelled(ClientInfo{samples.NewUuid<ClientId>(), "10.0.0.1:7", Millis(5), 3});
   ASSERT_TRUE(client.ok()) << client.status();
-  EXPECT_TRUE(client->address == "10.0.0.1:7" && client->since_ping == Millis(5) && client->segment_count == 3);
+  EXPECT_TRUE(client->address == "10.0.0.1:7" && client->since_ping == Millis(5) &&
+              client->segment_count == 3);
 
   const ClusterStatus status{Term{9}, "0.1.0", 1, 2, 3, 4, 5, 6, 7, 8, 10, Seconds(11)};
   const auto got = Travelled(status);
   ASSERT_TRUE(got.ok()) << got.status();
-  EXPECT_TRUE(got->term == status.term && got->version == "0.1.0" && got->capacity == 1 && got->used == 2 &&
-              got->object_count == 3 && got->processing_count == 4 && got->soft_pinned_count == 5 &&
-              got->segment_count == 6 && got->client_count == 7 && got->evicted_objects == 8 &&
-              got->evicted_bytes == 10 && got->uptime == Seconds(11));
+  EXPECT_TRUE(got->term == status.term && got->version == "0.1.0" && got->capacity == 1 &&
+              got->used == 2 && got->object_count == 3 && got->processing_count == 4 &&
+              got->soft_pinned_count == 5 && got->segment_count == 6 && got->client_count == 7 &&
+              got->evicted_objects == 8 && got->evicted_bytes == 10 && got->uptime == Seconds(11));
 
   const auto ping = Travelled(PingReply{PingStatus::kNeedRemount, Term{77}, -5, Seconds(10)});
   ASSERT_TRUE(ping.ok()) << ping.status();
-  EXPECT_TRUE(ping->status == PingStatus::kNeedRemount && ping->term == Term{77} && ping->master_now_ms == -5 &&
-              ping->client_ttl == Seconds(10));
+  EXPECT_TRUE(ping->status == PingStatus::kNeedRemount && ping->term == Term{77} &&
+              ping->master_now_ms == -5 && ping->client_ttl == Seconds(10));
 }
 
 TEST(WireStatus, CarriesCodeAndMessageAndCutsLongMessages) {
@@ -216,17 +225,20 @@ TEST(WireRefuses, BadKeysAndTenants) {
   EXPECT_EQ(CodeOf([](auto&) {}), ErrorCode::kOk);
   EXPECT_EQ(CodeOf([](auto& p) { p.name.key.clear(); }), ErrorCode::kInvalidKey);
   EXPECT_EQ(CodeOf([](auto& p) { p.name.key.assign(kMaxKeyBytes, 'k'); }), ErrorCode::kOk);
-  EXPECT_EQ(CodeOf([](auto& p) { p.name.key.assign(kMaxKeyBytes + 1, 'k'); }), ErrorCode::kInvalidKey);
+  EXPECT_EQ(CodeOf([](auto& p) { p.name.key.assign(kMaxKeyBytes + 1, 'k'); }),
+            ErrorCode::kInvalidKey);
   EXPECT_EQ(CodeOf([](auto& p) { p.name.__set_tenant(std::string(kMaxTenantBytes + 1, 't')); }),
             ErrorCode::kInvalidParams);
 }
 
 TEST(WireRefuses, NumbersOutOfRange) {
   EXPECT_EQ(CodeOf([](auto& p) { p.size = -1; }), ErrorCode::kInvalidParams);
-  EXPECT_EQ(CodeOf([](auto& p) { p.size = static_cast<int64_t>(kMaxObjectBytes) + 1; }), ErrorCode::kInvalidParams);
+  EXPECT_EQ(CodeOf([](auto& p) { p.size = static_cast<int64_t>(kMaxObjectBytes) + 1; }),
+            ErrorCode::kInvalidParams);
   EXPECT_EQ(CodeOf([](auto& p) { p.mode = 2; }), ErrorCode::kInvalidParams);
   EXPECT_EQ(CodeOf([](auto& p) { p.mode = -1; }), ErrorCode::kInvalidParams);
-  EXPECT_EQ(CodeOf([](auto& p) { p.config.replica_num = kMaxReplicas + 1; }), ErrorCode::kInvalidParams);
+  EXPECT_EQ(CodeOf([](auto& p) { p.config.replica_num = kMaxReplicas + 1; }),
+            ErrorCode::kInvalidParams);
   EXPECT_EQ(CodeOf([](auto& p) { p.config.replica_num = -1; }), ErrorCode::kInvalidParams);
   EXPECT_EQ(CodeOf([](auto& p) { p.config.soft_pin = 3; }), ErrorCode::kInvalidParams);
   EXPECT_EQ(CodeOf([](auto& p) { p.config.__set_soft_pin_ttl_ns(-1); }), ErrorCode::kInvalidParams);
@@ -236,11 +248,13 @@ TEST(WireRefuses, TooMuchText) {
   const std::string long_name(wire::kMaxNameBytes + 1, 'n');
   EXPECT_EQ(CodeOf([&](auto& p) { p.config.__set_group(long_name); }), ErrorCode::kInvalidParams);
   EXPECT_EQ(CodeOf([&](auto& p) { p.config.__set_host_id(long_name); }), ErrorCode::kInvalidParams);
-  EXPECT_EQ(CodeOf([&](auto& p) { p.config.__set_preferred_segments({long_name}); }), ErrorCode::kInvalidParams);
-  EXPECT_EQ(CodeOf([&](auto& p) {
-              p.config.__set_excluded_segments(std::vector<std::string>(wire::kMaxSegmentNames + 1));
-            }),
+  EXPECT_EQ(CodeOf([&](auto& p) { p.config.__set_preferred_segments({long_name}); }),
             ErrorCode::kInvalidParams);
+  EXPECT_EQ(
+      CodeOf([&](auto& p) {
+        p.config.__set_excluded_segments(std::vector<std::string>(wire::kMaxSegmentNames + 1));
+      }),
+      ErrorCode::kInvalidParams);
 }
 
 TEST(WireRefuses, AnUnknownKindOfObject) {
@@ -290,8 +304,10 @@ TEST(WireGolden, PutStart) {
   args.config.group = "g";
   args.expected = PutId{5};
   EXPECT_EQ(Hex(Serialized(wire::Encode(args))),
-            "0c00010b0001000000036b65790b00020000000374656e000a00020000000000001000080003000000010c0004080001"
-            "0000000208000200000000020004000b0005000000016702000900000a000500000000000000050c00060a0001010203"
+            "0c00010b0001000000036b65790b00020000000374656e000a00020000000000001000080003000000010c"
+            "0004080001"
+            "0000000208000200000000020004000b0005000000016702000900000a000500000000000000050c00060a"
+            "0001010203"
             "04050607080a000211121314151617180000");
 }
 
@@ -304,9 +320,12 @@ TEST(WireGolden, ReplicaList) {
   list.attributes = ObjectAttributes{ObjectKind::kFile, 0644, 1000, 1000, 1};
   list.created_ms = 7;
   EXPECT_EQ(Hex(Serialized(wire::Encode(list))),
-            "0a000111223344556677880a000200000000000000640f00030c00000001080001000000030f00020c000000010c0001"
-            "0a000100000000000000010a00020000000000000002000a000200000000000000030a000300000000000000400a0004"
-            "000000000000006400000a000400000002540be4000c000508000100000000080002000001a4080003000003e8080004"
+            "0a000111223344556677880a000200000000000000640f00030c00000001080001000000030f00020c0000"
+            "00010c0001"
+            "0a000100000000000000010a00020000000000000002000a000200000000000000030a0003000000000000"
+            "00400a0004"
+            "000000000000006400000a000400000002540be4000c000508000100000000080002000001a40800030000"
+            "03e8080004"
             "000003e80a00050000000000000001000a0006000000000000000700");
 }
 
@@ -314,17 +333,19 @@ TEST(WireGolden, StatusOfAReply) {
   thriftgen::StatusReply reply;
   reply.status = wire::Encode(Status(ErrorCode::kObjectNotFound, "no"));
   reply.term = 9;
-  EXPECT_EQ(Hex(Serialized(reply)), "0c0001080001fffffd400b0002000000026e6f000a0002000000000000000900");
+  EXPECT_EQ(Hex(Serialized(reply)),
+            "0c0001080001fffffd400b0002000000026e6f000a0002000000000000000900");
 }
 
 // A peer of the future may add fields; ours must pass over them.
 TEST(WireGolden, UnknownFieldsAreSkipped) {
   // LeaseRef {1: {1: "k"}, 2: 7, 99: "future"}.
-  const std::string bytes("\x0c\x00\x01\x0b\x00\x01\x00\x00\x00\x01k\x00"
-                          "\x0a\x00\x02\x00\x00\x00\x00\x00\x00\x00\x07"
-                          "\x0b\x00\x63\x00\x00\x00\x06"
-                          "future\x00",
-                          37);
+  const std::string bytes(
+      "\x0c\x00\x01\x0b\x00\x01\x00\x00\x00\x01k\x00"
+      "\x0a\x00\x02\x00\x00\x00\x00\x00\x00\x00\x07"
+      "\x0b\x00\x63\x00\x00\x00\x06"
+      "future\x00",
+      37);
   const auto lease = wire::Decode(Parsed<thriftgen::LeaseRef>(bytes));
   ASSERT_TRUE(lease.ok()) << lease.status();
   EXPECT_EQ(lease->name.key, "k");

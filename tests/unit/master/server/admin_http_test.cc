@@ -1,13 +1,14 @@
 // The HTTP pages, asked over loopback.
 #include "master/server/admin_http.h"
 
-#include <gtest/gtest.h>
 #include <sys/socket.h>
 
 #include <array>
 #include <memory>
 #include <string>
 #include <utility>
+
+#include <gtest/gtest.h>
 
 #include "master/api/wire_socket.h"
 #include "transfer/base/manual_clock.h"
@@ -18,8 +19,12 @@ namespace {
 // One server for all tests: stopping it takes a second.
 struct World {
   World() {
-    service = std::move(MasterService::Create({.term = Term{7}, .seed = 1, .background = false}, clock)).value();
-    auto started = AdminHttp::Start({"127.0.0.1", 0}, *service, [] { return ConnectionNumbers{5, 6}; });
+    service =
+        std::move(MasterService::Create({.term = Term{7}, .seed = 1, .background = false}, clock))
+            .value();
+    auto started = AdminHttp::Start({"127.0.0.1", 0}, *service, [] {
+      return ConnectionNumbers{5, 6};
+    });
     EXPECT_TRUE(started.ok()) << started.status();
     http = std::move(started).value();
   }
@@ -42,7 +47,8 @@ class AdminHttpTest : public ::testing::Test {
     auto socket = wire::FrameSocket::Connect(address(), clock, clock.Now() + Seconds(30));
     EXPECT_TRUE(socket.ok()) << socket.status();
     const std::string request = method + " " + path + " HTTP/1.1\r\nHost: x\r\n\r\n";
-    EXPECT_EQ(send(socket->fd(), request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
+    EXPECT_EQ(send(socket->fd(), request.data(), request.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(request.size()));
     std::string answer;
     std::array<char, 4096> bytes{};
     for (;;) {
@@ -60,7 +66,9 @@ class AdminHttpTest : public ::testing::Test {
 };
 World* AdminHttpTest::world_ = nullptr;
 
-bool Contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool Contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST_F(AdminHttpTest, AnswersItsPages) {
   const ClientId node{1, 2};

@@ -1,10 +1,10 @@
 // The master's options: each in the help with the default that the code has, and nonsense is refused.
 #include "master/server/master_options.h"
 
-#include <gtest/gtest.h>
-
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace mooncake {
 namespace {
@@ -31,8 +31,8 @@ TEST(MasterOptions, DefaultsAreValidAndAsDocumented) {
 
 TEST(MasterOptions, BareNumbersHaveTheUnitThatTheirNameSays) {
   MasterOptions options;
-  ASSERT_EQ(Parsed({"--default_kv_lease_ttl=5000", "--client_ttl=20", "--put_start_discard_timeout_sec=7",
-                    "--rpc_conn_timeout_seconds=9"},
+  ASSERT_EQ(Parsed({"--default_kv_lease_ttl=5000", "--client_ttl=20",
+                    "--put_start_discard_timeout_sec=7", "--rpc_conn_timeout_seconds=9"},
                    options),
             Status::Ok());
   EXPECT_EQ(options.core.lease_ttl, Seconds(5));
@@ -43,8 +43,9 @@ TEST(MasterOptions, BareNumbersHaveTheUnitThatTheirNameSays) {
 
 TEST(MasterOptions, RefusesWhatMakesNoSense) {
   for (const char* argument :
-       {"--eviction_ratio=1.5", "--eviction_high_watermark_ratio=-1", "--put_start_release_timeout_sec=10s",
-        "--max_kv_soft_pin_ttl=1s", "--client_ttl=0", "--max_connections=0", "--memory_allocator=cachelib"}) {
+       {"--eviction_ratio=1.5", "--eviction_high_watermark_ratio=-1",
+        "--put_start_release_timeout_sec=10s", "--max_kv_soft_pin_ttl=1s", "--client_ttl=0",
+        "--max_connections=0", "--memory_allocator=cachelib"}) {
     MasterOptions options;
     EXPECT_EQ(Parsed({argument}, options).code(), ErrorCode::kInvalidParams) << argument;
   }
@@ -55,12 +56,29 @@ TEST(MasterOptions, HelpNamesEachOption) {
   ConfigReader reader("mooncake-master", "x");
   DescribeMasterOptions(options, reader);
   const std::string help = reader.Help();
-  for (const char* name :
-       {"rpc_address", "rpc_port", "max_connections", "rpc_conn_timeout_seconds", "metrics_host", "metrics_port",
-        "enable_metric_reporting", "log_dir", "v", "default_kv_lease_ttl", "default_kv_soft_pin_ttl",
-        "max_kv_soft_pin_ttl", "put_start_discard_timeout_sec", "put_start_release_timeout_sec", "client_ttl",
-        "eviction_high_watermark_ratio", "segment_high_watermark_ratio", "eviction_ratio",
-        "allow_evict_soft_pinned_objects", "memory_allocator", "allocation_strategy", "min_slice_size", "config_path"}) {
+  for (const char* name : {"rpc_address",
+                           "rpc_port",
+                           "max_connections",
+                           "rpc_conn_timeout_seconds",
+                           "metrics_host",
+                           "metrics_port",
+                           "enable_metric_reporting",
+                           "log_dir",
+                           "v",
+                           "default_kv_lease_ttl",
+                           "default_kv_soft_pin_ttl",
+                           "max_kv_soft_pin_ttl",
+                           "put_start_discard_timeout_sec",
+                           "put_start_release_timeout_sec",
+                           "client_ttl",
+                           "eviction_high_watermark_ratio",
+                           "segment_high_watermark_ratio",
+                           "eviction_ratio",
+                           "allow_evict_soft_pinned_objects",
+                           "memory_allocator",
+                           "allocation_strategy",
+                           "min_slice_size",
+                           "config_path"}) {
     EXPECT_NE(help.find(std::string("  --") + name), std::string::npos) << name;
   }
   EXPECT_NE(help.find("Exit status"), std::string::npos);

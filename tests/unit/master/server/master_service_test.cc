@@ -1,13 +1,13 @@
 // The service around the core: slices, deadlines, shutdown, company in batches, numbers.
 #include "master/server/master_service.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "master/server/metrics_text.h"
 #include "transfer/base/manual_clock.h"
@@ -18,9 +18,13 @@ namespace {
 class MasterServiceTest : public ::testing::Test {
  protected:
   MasterServiceTest() {
-    auto service = MasterService::Create(
-        {.term = Term{7}, .seed = 1, .background = false, .keys_per_lock = 2, .puts_per_lock = 1, .keys_per_step = 4},
-        clock_);
+    auto service = MasterService::Create({.term = Term{7},
+                                          .seed = 1,
+                                          .background = false,
+                                          .keys_per_lock = 2,
+                                          .puts_per_lock = 1,
+                                          .keys_per_step = 4},
+                                         clock_);
     EXPECT_TRUE(service.ok()) << service.status();
     service_ = std::move(service).value();
   }
@@ -86,7 +90,8 @@ TEST_F(MasterServiceTest, LongWorkEndsWhenTheServiceStops) {
   for (int i = 0; i < 50; ++i) Put("k" + std::to_string(i));
   service_->BeginShutdown();
   EXPECT_EQ(service_->RemoveAll("", false, Soon()).code(), ErrorCode::kUnavailableInCurrentStatus);
-  EXPECT_EQ(service_->RemoveByRegex({.pattern = "x"}, Soon()).code(), ErrorCode::kUnavailableInCurrentStatus);
+  EXPECT_EQ(service_->RemoveByRegex({.pattern = "x"}, Soon()).code(),
+            ErrorCode::kUnavailableInCurrentStatus);
 }
 
 TEST_F(MasterServiceTest, ABatchThatWantsToStayTogetherDoes) {
@@ -134,10 +139,12 @@ TEST_F(MasterServiceTest, MetricsAreWellFormedAndTrue) {
   Put("a");
   const std::string text = MetricsText(*service_, {.open = 3, .refused = 2});
   for (const char* line :
-       {"master_key_count 1\n", "master_total_capacity_bytes 16777216\n", "master_put_start_requests_total 1\n",
-        "master_batch_put_end_items_total 1\n", "segment_total_capacity_bytes{segment=\"segment1\"} 16777216\n",
+       {"master_key_count 1\n", "master_total_capacity_bytes 16777216\n",
+        "master_put_start_requests_total 1\n", "master_batch_put_end_items_total 1\n",
+        "segment_total_capacity_bytes{segment=\"segment1\"} 16777216\n",
         "master_value_size_bytes_count 1\n", "master_value_size_bytes_bucket{le=\"4096\"} 1\n",
-        "master_rpc_connections 3\n", "master_rpc_connections_refused_total 2\n", "# TYPE master_key_count gauge\n"}) {
+        "master_rpc_connections 3\n", "master_rpc_connections_refused_total 2\n",
+        "# TYPE master_key_count gauge\n"}) {
     EXPECT_NE(text.find(line), std::string::npos) << line;
   }
   // Each line is a comment or "name value", and no metric is declared twice.

@@ -1,12 +1,12 @@
 // Many threads at the service, through the server and directly, while nodes come and go: for ThreadSanitizer, and for the books.
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "master/api/remote_master.h"
 #include "master/server/master_service.h"
@@ -53,22 +53,38 @@ void Write(MasterApi& master, Rng& rng, const ClientId& client) {
 void OneStep(MasterApi& master, Rng& rng, const ClientId& client) {
   const ObjectName name = RandomName(rng);
   switch (rng.Below(10)) {
-    case 0: (void)master.BatchGetReplicaList({&name, 1}, Soon()); return;
-    case 1: (void)master.BatchRemove({&name, 1}, rng.Chance(1, 2), Soon()); return;
-    case 2: master.ListObjects({.limit = 10}, Soon()).Ignore("stress"); return;
-    case 3: master.RemoveByRegex({.pattern = "7$", .force = true}, Soon()).Ignore("stress"); return;
-    case 4: master.Rename(name, RandomName(rng), false, Soon()).Ignore("stress"); return;
-    case 5: master.Ping(client, "stress", Soon()).Ignore("stress"); return;
-    default: Write(master, rng, client); return;
+    case 0:
+      (void)master.BatchGetReplicaList({&name, 1}, Soon());
+      return;
+    case 1:
+      (void)master.BatchRemove({&name, 1}, rng.Chance(1, 2), Soon());
+      return;
+    case 2:
+      master.ListObjects({.limit = 10}, Soon()).Ignore("stress");
+      return;
+    case 3:
+      master.RemoveByRegex({.pattern = "7$", .force = true}, Soon()).Ignore("stress");
+      return;
+    case 4:
+      master.Rename(name, RandomName(rng), false, Soon()).Ignore("stress");
+      return;
+    case 5:
+      master.Ping(client, "stress", Soon()).Ignore("stress");
+      return;
+    default:
+      Write(master, rng, client);
+      return;
   }
 }
 
 TEST(MasterStress, ThreadsNodesMetricsAndTicksTogether) {
-  auto service = std::move(MasterService::Create({.term = Term{1}, .seed = 1}, SystemClock())).value();
-  auto server = ThriftServer::Start({.address = {"127.0.0.1", 0}}, *service, [&] { return service->term(); },
-                                    SystemClock());
+  auto service =
+      std::move(MasterService::Create({.term = Term{1}, .seed = 1}, SystemClock())).value();
+  auto server = ThriftServer::Start(
+      {.address = {"127.0.0.1", 0}}, *service, [&] { return service->term(); }, SystemClock());
   ASSERT_TRUE(server.ok()) << server.status();
-  const auto remote = MakeRemoteMaster({.address = (*server)->address(), .max_idle_connections = 2}, SystemClock());
+  const auto remote =
+      MakeRemoteMaster({.address = (*server)->address(), .max_idle_connections = 2}, SystemClock());
   for (uint64_t node = 1; node <= 2; ++node) {
     ASSERT_TRUE(service->Ping({8, node}, "node", Soon()).ok());
     ASSERT_EQ(service->MountSegment({8, node}, Segment(node, 1), Soon()), Status::Ok());
@@ -109,10 +125,12 @@ TEST(MasterStress, ThreadsNodesMetricsAndTicksTogether) {
 }
 
 TEST(MasterStress, ServersStopUnderLoad) {
-  auto service = std::move(MasterService::Create({.term = Term{1}, .seed = 1}, SystemClock())).value();
+  auto service =
+      std::move(MasterService::Create({.term = Term{1}, .seed = 1}, SystemClock())).value();
   for (int round = 0; round < 10; ++round) {
-    auto server = ThriftServer::Start({.address = {"127.0.0.1", 0}, .max_connections = 4}, *service,
-                                      [&] { return service->term(); }, SystemClock());
+    auto server = ThriftServer::Start(
+        {.address = {"127.0.0.1", 0}, .max_connections = 4}, *service,
+        [&] { return service->term(); }, SystemClock());
     ASSERT_TRUE(server.ok()) << server.status();
     const auto remote = MakeRemoteMaster({.address = (*server)->address()}, SystemClock());
     std::atomic<int> calls{0};

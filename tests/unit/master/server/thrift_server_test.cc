@@ -1,7 +1,6 @@
 // The RPC server against clients that are slow, silent, many, or hostile; and its stop.
 #include "master/server/thrift_server.h"
 
-#include <gtest/gtest.h>
 #include <sys/socket.h>
 
 #include <atomic>
@@ -9,6 +8,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "master/api/remote_master.h"
 #include "master/api/wire_limits.h"
@@ -19,7 +20,7 @@
 namespace mooncake {
 namespace {
 
-using namespace std::string_literals;
+using std::string_literals::operator""s;
 using wire::FrameSocket;
 
 const Clock& TheClock() { return SystemClock(); }
@@ -78,18 +79,22 @@ class ThriftServerTest : public ::testing::Test {
   void Start(ThriftServerOptions options) {
     server_.reset();
     options.address = {"127.0.0.1", 0};
-    auto server = ThriftServer::Start(options, master_, [] { return Term{3}; }, TheClock());
+    auto server = ThriftServer::Start(
+        options, master_, [] { return Term{3}; }, TheClock());
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = std::move(server).value();
   }
-  std::unique_ptr<MasterApi> Remote() { return MakeRemoteMaster({.address = server_->address()}, TheClock()); }
+  std::unique_ptr<MasterApi> Remote() {
+    return MakeRemoteMaster({.address = server_->address()}, TheClock());
+  }
   FrameSocket Connected() {
     auto socket = FrameSocket::Connect(server_->address(), TheClock(), Soon());
     EXPECT_TRUE(socket.ok()) << socket.status();
     return std::move(socket).value();
   }
   static void SendRaw(FrameSocket& socket, const std::string& bytes) {
-    ASSERT_EQ(send(socket.fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+    ASSERT_EQ(send(socket.fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
   }
   // The server's words, or "" when it closed without any.
   static std::string Answer(FrameSocket& socket) {
@@ -126,7 +131,8 @@ TEST_F(ThriftServerTest, PassesOnAnErrorOfTheMaster) {
 }
 
 TEST_F(ThriftServerTest, AnswersMalformedEntriesByThemselves) {
-  const std::vector<ObjectName> names = {{"t", "a"}, {"t", ""}, {"t", "b"}, {"t", std::string(kMaxKeyBytes + 1, 'x')}};
+  const std::vector<ObjectName> names = {
+      {"t", "a"}, {"t", ""}, {"t", "b"}, {"t", std::string(kMaxKeyBytes + 1, 'x')}};
   const auto answers = Remote()->BatchRemove(names, false, Soon());
   ASSERT_EQ(answers.size(), 4u);
   EXPECT_EQ(answers[0], Status(ErrorCode::kObjectNotFound, "a"));
@@ -159,9 +165,12 @@ TEST_F(ThriftServerTest, AnswersAnUnknownCallWithAnError) {
 }
 
 TEST_F(ThriftServerTest, RefusesHostileBytesAndServesOn) {
-  const std::string list_of_2g = Call("BatchPutStart", "\x0c\x00\x01\x0f\x00\x02\x0c\x7f\xff\xff\xff"s);
-  const std::string negative_list = Call("BatchPutStart", "\x0c\x00\x01\x0f\x00\x02\x0c\xff\xff\xff\xff"s);
-  const std::string negative_string = Call("BatchStat", "\x0c\x00\x01\x0f\x00\x02\x0c\0\0\0\1\x0b\x00\x01\x80\0\0\0"s);
+  const std::string list_of_2g =
+      Call("BatchPutStart", "\x0c\x00\x01\x0f\x00\x02\x0c\x7f\xff\xff\xff"s);
+  const std::string negative_list =
+      Call("BatchPutStart", "\x0c\x00\x01\x0f\x00\x02\x0c\xff\xff\xff\xff"s);
+  const std::string negative_string =
+      Call("BatchStat", "\x0c\x00\x01\x0f\x00\x02\x0c\0\0\0\1\x0b\x00\x01\x80\0\0\0"s);
   const std::string cut_short = Call("BatchStat", "\x0c\x00\x01\x0f"s);
   for (const std::string& bytes : {list_of_2g, negative_list, negative_string, cut_short}) {
     FrameSocket socket = Connected();
@@ -174,7 +183,8 @@ TEST_F(ThriftServerTest, RefusesHostileBytesAndServesOn) {
 }
 
 TEST_F(ThriftServerTest, ClosesOnFramesThatAreNoCall) {
-  for (const std::string& bytes : {"\x7f\xff\xff\xff"s, "\xff\xff\xff\xff"s, "GET / HTTP/1.0\r\n\r\n"s}) {
+  for (const std::string& bytes :
+       {"\x7f\xff\xff\xff"s, "\xff\xff\xff\xff"s, "GET / HTTP/1.0\r\n\r\n"s}) {
     FrameSocket socket = Connected();
     SendRaw(socket, bytes);
     EXPECT_EQ(Answer(socket), "");
@@ -254,7 +264,8 @@ TEST(ThriftServer, CannotStartOnAPortInUse) {
   const auto term = [] { return Term{1}; };
   const auto first = ThriftServer::Start({.address = {"127.0.0.1", 0}}, master, term, TheClock());
   ASSERT_TRUE(first.ok()) << first.status();
-  const auto second = ThriftServer::Start({.address = (*first)->address()}, master, term, TheClock());
+  const auto second =
+      ThriftServer::Start({.address = (*first)->address()}, master, term, TheClock());
   EXPECT_EQ(second.code(), ErrorCode::kRpcFail);
   EXPECT_NE(second.message().find("in use"), std::string::npos) << second.message();
 }

@@ -1,13 +1,14 @@
 // Options: command line over file over default, errors that name the cause, and help that tells all.
 #include "transfer/base/config_reader.h"
 
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace mooncake {
 namespace {
@@ -55,8 +56,9 @@ class ConfigReaderTest : public ::testing::Test {
     return outcome.message();
   }
   std::string File(const std::string& suffix, const std::string& text) {
-    const std::string path = ::testing::TempDir() + "config_reader_test_" + std::to_string(getpid()) + "_" +
-                             std::to_string(files_.size()) + suffix;
+    const std::string path = ::testing::TempDir() + "config_reader_test_" +
+                             std::to_string(getpid()) + "_" + std::to_string(files_.size()) +
+                             suffix;
     std::ofstream(path) << text;
     files_.push_back(path);
     return path;
@@ -67,7 +69,9 @@ class ConfigReaderTest : public ::testing::Test {
   std::vector<std::string> files_;
 };
 
-bool Contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool Contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST_F(ConfigReaderTest, KeepsDefaults) {
   ASSERT_TRUE(Read({}).ok());
@@ -76,8 +80,8 @@ TEST_F(ConfigReaderTest, KeepsDefaults) {
 }
 
 TEST_F(ConfigReaderTest, TakesEachKindOfValue) {
-  ASSERT_TRUE(Read({"--rpc_host=h", "--rpc_port=1", "--report=false", "--count=7", "--ratio=0.5", "--pool_size=64KiB",
-                    "--ttl=2m", "--strategy=first"})
+  ASSERT_TRUE(Read({"--rpc_host=h", "--rpc_port=1", "--report=false", "--count=7", "--ratio=0.5",
+                    "--pool_size=64KiB", "--ttl=2m", "--strategy=first"})
                   .ok());
   EXPECT_EQ(options_.host, "h");
   EXPECT_EQ(options_.port, 1);
@@ -102,9 +106,10 @@ TEST_F(ConfigReaderTest, TakesTheUsualSpellings) {
 }
 
 TEST_F(ConfigReaderTest, ReadsJson) {
-  ASSERT_TRUE(Read({"--config_path=" + File(".json", R"({"rpc_port": 9, "report": false, "ratio": 0.25,
+  ASSERT_TRUE(
+      Read({"--config_path=" + File(".json", R"({"rpc_port": 9, "report": false, "ratio": 0.25,
                                                         "ttl": "3s", "pool_size": 1024, "rpc_host": "h"})")})
-                  .ok());
+          .ok());
   EXPECT_EQ(options_.port, 9);
   EXPECT_FALSE(options_.report);
   EXPECT_EQ(options_.ratio, 0.25);
@@ -114,7 +119,8 @@ TEST_F(ConfigReaderTest, ReadsJson) {
 }
 
 TEST_F(ConfigReaderTest, ReadsYaml) {
-  ASSERT_TRUE(Read({"--config_path", File(".yaml", "# comment\nport: 9\nreport: no\nttl: 3s\n")}).ok());
+  ASSERT_TRUE(
+      Read({"--config_path", File(".yaml", "# comment\nport: 9\nreport: no\nttl: 3s\n")}).ok());
   EXPECT_EQ(options_.port, 9);
   EXPECT_FALSE(options_.report);
   EXPECT_EQ(options_.ttl, Seconds(3));
@@ -139,8 +145,9 @@ TEST_F(ConfigReaderTest, RefusesUnknownNamesAndSuggests) {
 }
 
 TEST_F(ConfigReaderTest, RefusesBadValuesAndNamesTheOption) {
-  for (const char* bad : {"--rpc_port=x", "--rpc_port=-1", "--rpc_port=65536", "--rpc_port=", "--report=maybe",
-                          "--count=1.5", "--ratio=nan", "--pool_size=1XB", "--ttl=soon", "--strategy=best"}) {
+  for (const char* bad :
+       {"--rpc_port=x", "--rpc_port=-1", "--rpc_port=65536", "--rpc_port=", "--report=maybe",
+        "--count=1.5", "--ratio=nan", "--pool_size=1XB", "--ttl=soon", "--strategy=best"}) {
     const std::string argument = bad;
     const std::string message = Refused({argument});
     EXPECT_TRUE(Contains(message, argument.substr(2, argument.find('=') - 2))) << message;
@@ -159,11 +166,14 @@ TEST_F(ConfigReaderTest, RefusesBadFiles) {
   EXPECT_TRUE(Contains(Refused({"--config_path=/tmp/x.ini"}), ".yaml"));
   EXPECT_TRUE(Contains(Refused({"--config_path=" + File(".json", "{")}), ".json"));
   EXPECT_TRUE(Contains(Refused({"--config_path=" + File(".json", "[1]")}), "object"));
-  EXPECT_TRUE(Contains(Refused({"--config_path=" + File(".json", R"({"rpc_port": {"a": 1}})")}), "rpc_port"));
-  EXPECT_TRUE(Contains(Refused({"--config_path=" + File(".json", R"({"rpc_port": null})")}), "rpc_port"));
+  EXPECT_TRUE(Contains(Refused({"--config_path=" + File(".json", R"({"rpc_port": {"a": 1}})")}),
+                       "rpc_port"));
+  EXPECT_TRUE(
+      Contains(Refused({"--config_path=" + File(".json", R"({"rpc_port": null})")}), "rpc_port"));
   EXPECT_TRUE(Contains(Refused({"--config_path=" + File(".yaml", "a: [")}), ".yaml"));
   EXPECT_TRUE(Contains(Refused({"--config_path=" + File(".yaml", "- 1")}), "map"));
-  EXPECT_TRUE(Contains(Refused({"--config_path=" + File(".yaml", "config_path: x")}), "config_path"));
+  EXPECT_TRUE(
+      Contains(Refused({"--config_path=" + File(".yaml", "config_path: x")}), "config_path"));
 }
 
 TEST_F(ConfigReaderTest, WarnsAboutNamesWithoutEffect) {
@@ -183,10 +193,11 @@ TEST_F(ConfigReaderTest, HelpTellsNameDefaultAndUnitOfEach) {
   const std::string help = reader_.Help();
   for (const char* part :
        {"Usage: program", "Does things.", "Network:", "--rpc_host=TEXT  (default: 0.0.0.0)",
-        "--rpc_port=PORT  (default: 50051)", "Also: port.", "--report  (default: true)", "--count=NUMBER  (default: 16)",
-        "--ratio=NUMBER  (default: 0.05)", "--pool_size=SIZE  (default: 4 MiB)", "KiB", "--ttl=DURATION  (default: 10s)",
-        "a bare number is in ms", "--strategy=WORD  (default: random)", "random, first", "threads", "--config_path",
-        "--version", "--help"}) {
+        "--rpc_port=PORT  (default: 50051)", "Also: port.", "--report  (default: true)",
+        "--count=NUMBER  (default: 16)", "--ratio=NUMBER  (default: 0.05)",
+        "--pool_size=SIZE  (default: 4 MiB)", "KiB", "--ttl=DURATION  (default: 10s)",
+        "a bare number is in ms", "--strategy=WORD  (default: random)", "random, first", "threads",
+        "--config_path", "--version", "--help"}) {
     EXPECT_TRUE(Contains(help, part)) << part << "\n" << help;
   }
 }
