@@ -2,6 +2,7 @@
 #include "transfer/engine/peer_table.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -133,13 +134,28 @@ void PeerTable::OnSilence(const PeerAddress& address, const Status& why) {
 }
 
 void PeerTable::KeepForViews(const PeerAddress&, const PeerPath& path) {
+  const auto is_it = [&](const Viewed& viewed) { return viewed.connection == path.connection; };
   {
     ReaderLock lock(mutex_);
-    if (std::find(viewed_.begin(), viewed_.end(), path.connection) != viewed_.end()) return;
+    if (std::any_of(viewed_.begin(), viewed_.end(), is_it)) return;
   }
   WriterLock lock(mutex_);
-  if (std::find(viewed_.begin(), viewed_.end(), path.connection) == viewed_.end())
-    viewed_.push_back(path.connection);
+  if (std::none_of(viewed_.begin(), viewed_.end(), is_it))
+    viewed_.push_back({.connection = path.connection});
+}
+
+void PeerTable::PruneViewed() {
+  std::vector<Viewed> released;  // ends outside the lock
+  const TimePoint now = clock_.Now();
+  WriterLock lock(mutex_);
+  for (Viewed& viewed : viewed_) {
+    if (viewed.release == kNever && !viewed.connection->healthy())
+      viewed.release = now + options_.view_grace;
+  }
+  const auto due = std::stable_partition(
+      viewed_.begin(), viewed_.end(), [&](const Viewed& viewed) { return now < viewed.release; });
+  released.assign(std::make_move_iterator(due), std::make_move_iterator(viewed_.end()));
+  viewed_.erase(due, viewed_.end());
 }
 
 void PeerTable::Forget(const PeerAddress& address, const PeerPath& path) {
@@ -152,6 +168,7 @@ void PeerTable::Forget(const PeerAddress& address, const PeerPath& path) {
 }
 
 void PeerTable::Prune() {
+  PruneViewed();
   std::vector<std::shared_ptr<Peer>> peers;
   {
     ReaderLock lock(mutex_);

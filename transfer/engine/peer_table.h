@@ -22,6 +22,8 @@ struct PeerTableOptions {
   Duration first_backoff = Seconds(1);
   Duration longest_backoff = Seconds(5);
   size_t max_peers = 4096;  // then the connections of others are let go
+  // A broken connection behind views is kept this long: longer than any lease of the objects looked at.
+  Duration view_grace = Seconds(60);
 };
 
 // A connection and the transport it is of.
@@ -47,12 +49,12 @@ class PeerTable {
   // How a call on it went. A failure is "nobody answered": it starts or prolongs the peer's back-off.
   void OnAnswer(const PeerAddress& peer);
   void OnSilence(const PeerAddress& peer, const Status& why);
-  // Bytes of `path` are looked at in place: its connection stays until the table ends.
+  // Bytes of `path` are looked at in place: its connection stays until view_grace after it broke.
   void KeepForViews(const PeerAddress& peer, const PeerPath& path);
   // `path` broke: the next Get() makes a new one.
   void Forget(const PeerAddress& peer, const PeerPath& path);
 
-  // Lets go of connections that are not healthy.
+  // Lets go of connections that are not healthy, and of broken ones behind views when their time is over.
   void Prune();
 
   // Number of the nearest transport that can reach the peer, from `first` on; their count if none.
@@ -76,6 +78,7 @@ class PeerTable {
 
   std::shared_ptr<Peer> Find(const PeerAddress& address);
   void EvictOne(const PeerAddress& except) MC_REQUIRES(mutex_);
+  void PruneViewed() MC_EXCLUDES(mutex_);
   Status Admit(Peer& peer, const PeerAddress& address) MC_REQUIRES(peer.mutex);
   void Fail(Peer& peer, const Status& why) MC_REQUIRES(peer.mutex);
   Result<PeerPath> Dial(const PeerAddress& address, TimePoint deadline, size_t first_transport);
@@ -85,8 +88,12 @@ class PeerTable {
   const PeerTableOptions options_;
   mutable SharedMutex mutex_;
   std::map<PeerAddress, std::shared_ptr<Peer>> peers_ MC_GUARDED_BY(mutex_);
-  // Connections whose bytes are being looked at. Bounded by the number of connections ever made to nodes of this host.
-  std::vector<std::shared_ptr<Connection>> viewed_ MC_GUARDED_BY(mutex_);
+  struct Viewed {
+    std::shared_ptr<Connection> connection;
+    TimePoint release = kNever;  // set when it was found broken
+  };
+  // Bounded by the number of connections to nodes of this host within view_grace, if Prune() is called.
+  std::vector<Viewed> viewed_ MC_GUARDED_BY(mutex_);
   mutable Mutex counter_mutex_;
   uint64_t refused_fast_ MC_GUARDED_BY(counter_mutex_) = 0;
   std::vector<uint64_t> connects_ MC_GUARDED_BY(counter_mutex_);

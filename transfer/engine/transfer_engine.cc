@@ -12,6 +12,7 @@ namespace {
 
 // A batch that was given less time than this and ran into its deadline says nothing about its peer.
 constexpr Duration kFairTry = Millis(500);
+constexpr Duration kTickEvery = Seconds(1);
 
 bool NobodyAnswered(const Status& status) {
   return status.code() == ErrorCode::kRpcTimeout || status.code() == ErrorCode::kTransferFail;
@@ -89,6 +90,7 @@ std::vector<TransferEngine::Group> TransferEngine::GroupByPeer(std::span<PeerSli
 
 void TransferEngine::Execute(std::span<PeerSlice> slices, TimePoint deadline) {
   if (slices.empty()) return;
+  TickIfDue();
   std::vector<Group> groups = GroupByPeer(slices);
   if (groups.size() == 1) return RunGroup(slices, groups.front(), deadline);
   RunInParallel(slices, std::move(groups), deadline);
@@ -205,6 +207,7 @@ void TransferEngine::Count(const PeerPath& path, std::span<const Slice> batch) {
 Result<ByteSpan> TransferEngine::View(const PeerAddress& peer, const SegmentId& segment,
                                       AccessEpoch epoch, uint64_t offset, uint64_t length,
                                       TimePoint deadline) {
+  TickIfDue();
   const size_t nearest = peers_.Nearest(peer);
   if (nearest == transports_.size() || !transports_[nearest]->capabilities().views) {
     return Status(ErrorCode::kNotSupported,
@@ -260,6 +263,14 @@ Status TransferEngine::UnregisterMemory(const std::byte* start) {
     if (first.ok()) first = status;
   }
   return first;
+}
+
+void TransferEngine::TickIfDue() {
+  const int64_t now = clock_.Now().time_since_epoch().count();
+  int64_t due = next_tick_.load(std::memory_order_relaxed);
+  if (now < due) return;
+  if (next_tick_.compare_exchange_strong(due, now + kTickEvery.count(), std::memory_order_relaxed))
+    Tick();
 }
 
 void TransferEngine::Tick() { peers_.Prune(); }

@@ -2,6 +2,7 @@
 // several peers in parallel, and fails fast where a peer has just proved to be away.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -64,8 +65,8 @@ class TransferEngine {
   // another path. Writes are not: their outcome is unknown after kTransferFail and kRpcTimeout until fenced.
   void Execute(std::span<PeerSlice> slices, TimePoint deadline);
 
-  // Bytes of this host's or process's memory in place. They stay mapped while the engine lives; whether they still
-  // are what they were is for seal, epoch and lease to say. kNotSupported: not on this host. Else as Connection::View.
+  // Bytes of this host's or process's memory in place. They can be read while their lease lives; if their node dies they are
+  // zeros from PeerTableOptions::view_grace later on. Whether they still are what they were is for seal, epoch and lease to say. kNotSupported: not on this host. Else as Connection::View.
   Result<ByteSpan> View(const PeerAddress& peer, const SegmentId& segment, AccessEpoch epoch,
                         uint64_t offset, uint64_t length, TimePoint deadline);
   // Also tries a peer in its back-off: a write that failed is what put it there.
@@ -80,7 +81,7 @@ class TransferEngine {
   Status RegisterMemory(MutableByteSpan memory);
   Status UnregisterMemory(const std::byte* start);
 
-  // Lets go of connections that are broken. Cheap; to be called now and then by whoever pings anyway.
+  // Lets go of broken connections and of the memory of dead nodes. Cheap; also done by Execute and View once a second.
   void Tick();
 
   TransferCounters counters() const;
@@ -100,11 +101,13 @@ class TransferEngine {
   void RetryReads(const PeerAddress& peer, const PeerPath& broken, std::span<Slice> batch,
                   TimePoint deadline);
   void Count(const PeerPath& path, std::span<const Slice> batch);
+  void TickIfDue();
 
   const TransferEngineOptions options_;
   const Clock& clock_;
   std::vector<std::unique_ptr<Transport>> transports_;
-  std::unique_ptr<Meter[]> meters_;  // beside transports_
+  std::unique_ptr<Meter[]> meters_;    // beside transports_
+  std::atomic<int64_t> next_tick_{0};  // nanoseconds of clock_; orders nothing
   PeerTable peers_;
   std::shared_ptr<Executor> executor_;  // first to go: nothing runs in the rest then
 };

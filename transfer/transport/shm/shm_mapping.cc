@@ -53,7 +53,14 @@ Result<std::unique_ptr<ShmMapping>> ShmMapping::Create(const UniqueFd& fd, uint6
   return mapping;
 }
 
-ShmMapping::~ShmMapping() { (void)::munmap(const_cast<std::byte*>(base_), bytes_); }
+ShmMapping::~ShmMapping() {
+  void* base = const_cast<std::byte*>(base_);
+  constexpr int kZeros = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  if (viewed_.load(std::memory_order_relaxed) &&
+      ::mmap(base, bytes_, PROT_READ, kZeros, -1, 0) != MAP_FAILED)
+    return;
+  (void)::munmap(base, bytes_);
+}
 
 Status ShmMapping::CheckEpoch(AccessEpoch epoch) const {
   // After a copy: the fence keeps its loads before that of the word, which pairs with the release store of

@@ -1,6 +1,7 @@
 // A segment's region mapped read-only into this process, with the checks that make reading in place safe.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -12,7 +13,8 @@
 
 namespace mooncake {
 
-// Immutable but for what the node writes. Thread-safe.
+// Immutable but for what the node writes. Thread-safe. The destructor gives the memory back; if a view was handed out, zeros stay
+// mapped in its place, so that who kept it too long reads nothing of anybody else's and does not crash.
 class ShmMapping {
  public:
   // `fd` as the node handed it over. kNotSupported: it is no region of `segment` that can be trusted (wrong header, or a file
@@ -29,6 +31,9 @@ class ShmMapping {
   // kInvalidParams: outside of the data.
   Result<ByteSpan> Range(uint64_t offset, uint64_t length) const;
 
+  // Bytes of it are looked at by somebody we know nothing more of.
+  void MarkViewed() const { viewed_.store(true, std::memory_order_relaxed); }
+
  private:
   ShmMapping(const std::byte* base, uint64_t bytes) : base_(base), bytes_(bytes) {}
   const RegionHeader& header() const { return *reinterpret_cast<const RegionHeader*>(base_); }
@@ -39,6 +44,8 @@ class ShmMapping {
   SegmentId segment_;
   uint64_t data_offset_ = 0;
   uint64_t data_size_ = 0;
+  mutable std::atomic<bool> viewed_{
+      false};  // read by the destructor, which others have to be done before anyway
 };
 
 }  // namespace mooncake

@@ -1,5 +1,6 @@
 #include "transfer/transport/shm/shm_transport.h"
 
+#include <atomic>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -14,14 +15,21 @@ namespace {
 
 // How long View(), which has no deadline of its own, may take to fetch a region.
 constexpr Duration kMapTimeout = Seconds(2);
+// A look at the node's process costs a system call, and healthy() is asked before every transfer.
+constexpr Duration kLookEvery = Millis(500);
 
 class ShmConnection final : public Connection {
  public:
   ShmConnection(const tcp::DialTarget& target, const tcp::StreamPoolOptions& options,
                 const Clock& clock)
-      : clock_(clock), socket_(target, options, clock) {}
+      : target_(target), options_(options), clock_(clock), socket_(target, options, clock) {}
 
-  Status Open(TimePoint deadline) { return socket_.Open(deadline); }
+  Status Open(TimePoint deadline) {
+    ASSIGN_OR_RETURN(watch_, tcp::ClientStream::Dial(target_, tcp::NewSession(), options_.socket,
+                                                     clock_, deadline));
+    next_look_ = (clock_.Now() + kLookEvery).time_since_epoch().count();
+    return Status::Ok();
+  }
 
   void Execute(std::span<Slice> slices, TimePoint deadline) override {
     std::vector<uint32_t> over_socket;
@@ -47,6 +55,7 @@ class ShmConnection final : public Connection {
                     "segment " + segment.ToString() + " cannot be mapped here");
     }
     RETURN_IF_ERROR(mapping->CheckEpoch(epoch));
+    mapping->MarkViewed();
     return mapping->Range(offset, length);
   }
 
@@ -57,7 +66,21 @@ class ShmConnection final : public Connection {
                    TimePoint deadline) override {
     return socket_.Supersede(segment, epoch, seal_offset, put_id, deadline);
   }
-  bool healthy() const override { return socket_.healthy(); }
+
+  // Also false when the node's process has ended: its memory, of which mappings would keep all, is to be let go, and its
+  // successor's segments are others.
+  bool healthy() const override {
+    if (gone_.load(std::memory_order_relaxed) || !socket_.healthy()) return false;
+    const int64_t now = clock_.Now().time_since_epoch().count();
+    int64_t due = next_look_.load(std::memory_order_relaxed);
+    if (now < due || !next_look_.compare_exchange_strong(due, now + kLookEvery.count(),
+                                                         std::memory_order_relaxed)) {
+      return true;
+    }
+    const bool gone = watch_->looks_dead();
+    if (gone) gone_.store(true, std::memory_order_relaxed);
+    return !gone;
+  }
 
  private:
   // Null: reads of this segment go over the socket, which also finds the right error. Mappings stay until
@@ -101,8 +124,13 @@ class ShmConnection final : public Connection {
     for (size_t i = 0; i < which.size(); ++i) slices[which[i]].status = std::move(part[i].status);
   }
 
+  const tcp::DialTarget target_;
+  const tcp::StreamPoolOptions options_;
   const Clock& clock_;
   tcp::TcpConnection socket_;
+  std::unique_ptr<tcp::ClientStream> watch_;  // carries nothing after its HELLO; ends with the node
+  mutable std::atomic<int64_t> next_look_{0};  // when to look at watch_ again; orders nothing
+  mutable std::atomic<bool> gone_{false};      // watch_ has ended; orders nothing
   SharedMutex mutex_;
   std::unordered_map<SegmentId, std::unique_ptr<ShmMapping>> mappings_ MC_GUARDED_BY(mutex_);
 };

@@ -36,6 +36,7 @@ class BatchRun {
   Status SendStep(bool& progress);
   Status ReceiveStep(bool& progress);
   void ExpectHead();
+  Status Advance(size_t received);
   Status OnHead();
   void OnFrameDone();
   void Refuse(const PlannedFrame& frame, size_t entry, ErrorCode code);
@@ -56,7 +57,9 @@ class BatchRun {
   std::vector<std::byte> out_head_;
   IoVector in_;
   std::vector<std::byte> in_head_;
-  bool in_body_ = false;
+  size_t head_left_ = 0;     // bytes of in_head_ that have not come yet
+  bool in_body_ = false;     // in_head_ was understood
+  bool optimistic_ = false;  // in_ has the body behind the head already
 };
 
 }  // namespace mooncake::tcp

@@ -5,6 +5,12 @@
 #include <utility>
 
 namespace mooncake::tcp {
+namespace {
+
+// A stream used this recently is not looked at first; if it broke since, the redial mends that too.
+constexpr Duration kFresh = Millis(100);
+
+}  // namespace
 
 StreamPool::StreamPool(DialTarget target, const StreamPoolOptions& options, const Clock& clock)
     : target_(std::move(target)), options_(options), clock_(clock) {}
@@ -24,8 +30,9 @@ Result<std::unique_ptr<ClientStream>> StreamPool::Dial(const SessionId& session,
 }
 
 bool StreamPool::StillGood(ClientStream& stream, TimePoint deadline) const {
-  if (stream.looks_dead()) return false;
   const TimePoint now = clock_.Now();
+  if (now - stream.last_used() < std::min(kFresh, options_.probe_after)) return true;
+  if (stream.looks_dead()) return false;
   if (now - stream.last_used() < options_.probe_after) return true;
   return stream.Probe(std::min(deadline, SaturatingAdd(now, options_.probe_timeout)));
 }

@@ -119,7 +119,12 @@ TEST_F(PeerTableTest, PruneLetsGoOfBrokenConnectionsUnlessTheyAreLookedAt) {
   far_->BreakConnections();
   table_->Prune();
   EXPECT_TRUE(idle.expired());
+  clock_.Advance(Seconds(59));
+  table_->Prune();
   EXPECT_FALSE(viewed.expired());
+  clock_.Advance(Seconds(1));
+  table_->Prune();
+  EXPECT_TRUE(viewed.expired()) << "or the memory of a dead node would never be free";
 }
 
 TEST_F(PeerTableTest, IsBounded) {
