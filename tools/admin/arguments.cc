@@ -29,11 +29,11 @@ std::string Protect(const std::string& argument) {
 }
 
 CLI::Option* AddText(CLI::App* app, const std::string& name, std::string& target,
-                     const std::string& help) {
+                     const std::string& help, const std::string& value_name) {
   return app
       ->add_option_function<std::string>(
           name, [&target](const std::string& value) { target = Unprotect(value); }, help)
-      ->type_name("");
+      ->type_name(value_name);
 }
 
 CLI::Option* AddTexts(CLI::App* app, const std::string& name, std::vector<std::string>& target,

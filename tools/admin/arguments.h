@@ -25,7 +25,7 @@ struct Invocation {
 std::string Protect(const std::string& argument);
 
 CLI::Option* AddText(CLI::App* app, const std::string& name, std::string& target,
-                     const std::string& help);
+                     const std::string& help, const std::string& value_name = "");
 CLI::Option* AddTexts(CLI::App* app, const std::string& name, std::vector<std::string>& target,
                       const std::string& help);
 

@@ -12,11 +12,9 @@
 namespace mooncake::admin {
 namespace {
 
-std::string WhereFrom(Session& session) { return "master " + session.config().master.ToString(); }
-
 ExitStatus RunStatus(Session& session) {
   const auto status = session.master().GetStatus(session.Deadline());
-  if (!status.ok()) return Fail(session, WhereFrom(session), status.status());
+  if (!status.ok()) return Fail(session, "status", status.status());
   if (session.config().json) {
     Json json = ToJson(*status);
     json["master"] = session.config().master.ToString();
@@ -48,7 +46,7 @@ ExitStatus RunStatus(Session& session) {
 
 ExitStatus RunSegments(Session& session) {
   auto segments = session.master().GetSegments({}, session.Deadline());
-  if (!segments.ok()) return Fail(session, WhereFrom(session), segments.status());
+  if (!segments.ok()) return Fail(session, "segments", segments.status());
   std::sort(segments->begin(), segments->end(), [](const SegmentInfo& a, const SegmentInfo& b) {
     return std::tie(a.descriptor.name, a.descriptor.id) <
            std::tie(b.descriptor.name, b.descriptor.id);
@@ -84,7 +82,7 @@ ExitStatus RunSegments(Session& session) {
 
 ExitStatus RunClients(Session& session) {
   auto clients = session.master().GetClients(session.Deadline());
-  if (!clients.ok()) return Fail(session, WhereFrom(session), clients.status());
+  if (!clients.ok()) return Fail(session, "clients", clients.status());
   std::sort(clients->begin(), clients->end(), [](const ClientInfo& a, const ClientInfo& b) {
     return std::tie(a.address, a.id) < std::tie(b.address, b.id);
   });

@@ -32,11 +32,12 @@ constexpr char kFooter[] =
 
 void AddSharedOptions(CLI::App& app, AdminOptions& options) {
   AddText(&app, "--master", options.master,
-          std::string("HOST:PORT of the master; otherwise the environment variable ") +
-              kMasterVariable + ", else " + kDefaultMaster);
-  AddText(&app, "--tenant", options.tenant, "whose keys; 'default' if not given");
+          std::string("the master; otherwise the environment variable ") + kMasterVariable +
+              ", else " + kDefaultMaster,
+          "HOST:PORT");
+  AddText(&app, "--tenant", options.tenant, "whose keys; 'default' if not given", "NAME");
   AddText(&app, "--timeout", options.timeout,
-          "of one request, as 500ms or 2m: 30s if not given, 10m for rm --regex");
+          "of one request, as 500ms or 2m: 30s if not given, 10m for rm --regex", "TIME");
   app.add_flag("--json", options.json, "print JSON: one document a command");
   app.add_flag("-e,--escaped", options.escaped,
                "keys are typed as they are printed: \\xNN and \\\\");
@@ -68,7 +69,7 @@ ParsedLine ParseLine(const std::vector<std::string>& arguments) {
     app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
     const auto chosen = app.get_subcommands();
-    parsed.text = (chosen.empty() ? &app : chosen.back())->help();
+    parsed.text = (chosen.empty() ? &app : chosen.back())->help(chosen.empty() ? "" : kProgram);
     return parsed;
   } catch (const CLI::CallForVersion& version) {
     parsed.text = std::string(version.what()) + "\n";

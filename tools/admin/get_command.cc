@@ -89,7 +89,7 @@ void AddGetCommand(CLI::App& app, Invocation& invocation) {
   CLI::App* get = app.add_subcommand("get", "write the value of a key to stdout or a file");
   AddText(get, "KEY", request->key, "the key")->required();
   AddText(get, "-o,--output", request->output,
-          "file; it appears when the value is complete. '-', stdout, if not given");
+          "file; it appears when the value is complete. '-', stdout, if not given", "FILE");
   get->callback([&invocation, request] {
     invocation.run = [request](Session& session) { return RunGet(session, *request); };
   });

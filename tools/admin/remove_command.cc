@@ -162,7 +162,8 @@ void AddRemoveCommand(CLI::App& app, Invocation& invocation) {
   CLI::Option* regex = AddText(
       rm, "--regex", request->pattern,
       "RE2 pattern instead of keys. It is SEARCHED for: 'b' matches 'abc'; anchor it with ^ "
-      "and $, or use --full-match");
+      "and $, or use --full-match",
+      "PATTERN");
   rm->add_flag("--full-match", request->full_match,
                "with --regex: the pattern has to match the whole key");
   rm->add_flag("--dry-run", request->dry_run,
