@@ -10,7 +10,7 @@ constexpr int64_t kMasterStartMs = 1'000'000;
 
 }  // namespace
 
-ServedNode::ServedNode(uint64_t bytes, const Clock& clock) : clock_(clock) {
+ServedNode::ServedNode(uint64_t bytes, const Clock& clock) {
   master_clock_.Update(kMasterStartMs, clock.Now());
   ShmRegionOptions options;
   options.name = "served-node-test";

@@ -33,7 +33,6 @@ class ServedNode {
   Slice Write(uint64_t offset, MutableByteSpan buffer, PutId put_id) const;
 
  private:
-  const Clock& clock_;
   MasterClockEstimate master_clock_;
   std::shared_ptr<ShmRegion> region_;
   std::unique_ptr<ServedSegments> segments_;

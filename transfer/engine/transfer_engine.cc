@@ -49,6 +49,7 @@ Result<std::unique_ptr<TransferEngine>> TransferEngine::Create(
     std::vector<std::unique_ptr<Transport>> transports, std::shared_ptr<Executor> executor,
     const Clock& clock, const TransferEngineOptions& options) {
   if (transports.empty()) return Status(ErrorCode::kInvalidParams, "transfer engine: no transport");
+  MC_CHECK(executor != nullptr);
   return std::unique_ptr<TransferEngine>(
       new TransferEngine(std::move(transports), std::move(executor), clock, options));
 }

@@ -65,8 +65,9 @@ class TransferEngine {
   // another path. Writes are not: their outcome is unknown after kTransferFail and kRpcTimeout until fenced.
   void Execute(std::span<PeerSlice> slices, TimePoint deadline);
 
-  // Bytes of this host's or process's memory in place. They can be read while their lease lives; if their node dies they are
-  // zeros from PeerTableOptions::view_grace later on. Whether they still are what they were is for seal, epoch and lease to say. kNotSupported: not on this host. Else as Connection::View.
+  // Bytes of this host's or process's memory in place, for while their lease lives; when their node has been dead for
+  // PeerTableOptions::view_grace they are zeros. Whether they still are what they were is for seal, epoch and lease to
+  // say. kNotSupported: not on this host. Else as Connection::View.
   Result<ByteSpan> View(const PeerAddress& peer, const SegmentId& segment, AccessEpoch epoch,
                         uint64_t offset, uint64_t length, TimePoint deadline);
   // Also tries a peer in its back-off: a write that failed is what put it there.

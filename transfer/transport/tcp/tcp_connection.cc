@@ -38,6 +38,12 @@ void TcpConnection::Execute(std::span<Slice> slices, TimePoint deadline) {
   std::vector<uint32_t> pending(slices.size());
   std::iota(pending.begin(), pending.end(), 0u);
   if (pending.empty()) return;
+  if (clock_.Now() >= deadline) {  // before a good stream is given up for it
+    const Status late(ErrorCode::kRpcTimeout,
+                      target_.address + ": the deadline had passed before the start");
+    for (Slice& slice : slices) slice.status = late;
+    return;
+  }
   const Status status = WithStream(StreamPool::Use::kBulk, deadline, [&](ClientStream& stream) {
     return stream.Run(slices, pending, deadline);
   });

@@ -38,7 +38,6 @@ class TcpServerImpl final : public TcpServer {
   TcpServerImpl(const TcpServerOptions& options, ServedSegments& segments, const Clock& clock,
                 std::vector<Listener> listeners, UniqueFd wake, std::string endpoint)
       : options_(options),
-        clock_(clock),
         endpoint_(std::move(endpoint)),
         listeners_(std::move(listeners)),
         wake_(std::move(wake)),
@@ -218,7 +217,6 @@ class TcpServerImpl final : public TcpServer {
       64;  // streams that are ending beside those that take their slots
 
   const TcpServerOptions options_;
-  const Clock& clock_;
   const std::string endpoint_;
   std::vector<Listener> listeners_;  // acceptor thread only once started
   const UniqueFd wake_;
