@@ -1,6 +1,6 @@
 // The metadata core by itself, one thread: bytes per object, operations per second on a large table, the longest
 // pauses while much is going on, and how full the allocator gets before it fails.
-// MC_BENCH_OBJECTS sets the size of the table (default one million, tiny with MC_BENCH_TINY).
+// --objects=N sets the size of the table (default one million).
 #include <malloc.h>
 #include <time.h>
 
@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,10 +26,9 @@ constexpr uint64_t kObjectBytes = 4096 - 64;
 constexpr ClientId kClient{1, 2};
 constexpr uint32_t kSegments = 8;
 
-uint64_t ObjectCount() {
-  if (const char* text = std::getenv("MC_BENCH_OBJECTS")) return std::strtoull(text, nullptr, 10);
-  return std::getenv("MC_BENCH_TINY") != nullptr ? 2000 : 1000000;
-}
+uint64_t g_objects = 1000000;  // set once, by main
+uint64_t ObjectCount() { return g_objects; }
+bool Tiny() { return g_objects < 100000; }
 
 // Keys as an inference engine makes them: a model, a rank, a hash.
 std::string KeyOf(uint64_t index) {
@@ -199,7 +199,7 @@ BENCHMARK(BM_ListDirectoryWithHugeSubdirectories);
 
 // Utilisation when an allocation fails, after many rounds of "evict 5 % at random, fill up again".
 void BM_AllocatorUtilisation(benchmark::State& state, std::vector<uint64_t> sizes) {
-  const bool tiny = std::getenv("MC_BENCH_TINY") != nullptr;
+  const bool tiny = Tiny();
   const uint64_t mean = [&] {
     uint64_t sum = 0;
     for (const uint64_t size : sizes) sum += size;
@@ -285,4 +285,17 @@ BENCHMARK(BM_PausesDuringNodeLoss)->Iterations(1)->Unit(benchmark::kMillisecond)
 }  // namespace
 }  // namespace mooncake::core
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  constexpr char kFlag[] = "--objects=";
+  for (int i = 1; i < argc; ++i) {
+    if (std::strncmp(argv[i], kFlag, sizeof(kFlag) - 1) != 0) continue;
+    mooncake::core::g_objects = std::strtoull(argv[i] + sizeof(kFlag) - 1, nullptr, 10);
+    std::rotate(argv + i, argv + i + 1, argv + argc);
+    --argc;
+    break;
+  }
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

@@ -85,12 +85,14 @@ class Run {
       const bool own_lease = object != nullptr && object->leased &&
                              SaturatingAdd(object->touched, state_.options.lease_ttl) > now_;
       if (object == nullptr || own_lease) continue;
-      ++visited_;
       if (IsLeased(state_, *object, now_)) {
-        // Only its group is leased: it is as warm as the group. Met twice, it says that the queue went round.
+        // Only its group is leased: it is as warm as the group. Met twice, it says that the queue
+        // went round; that is no work, or a small limit would never see the end.
         if (object->touched == now_) continue;
+        ++visited_;
         Rewarm(*object);
       } else {
+        ++visited_;
         EvictWithGroup(object);
       }
       sources.Refill(source->slot, source->queue);
@@ -107,11 +109,15 @@ class Run {
   void EvictWithGroup(Object* object) {
     Group* group = object->group();
     if (group == nullptr) return EvictOne(object);
-    std::vector<Object*> members;
+    // A huge group takes several runs: no run is longer than its limit allows.
+    const size_t bound =
+        std::max<size_t>(visited_ < goal_.limit ? goal_.limit - visited_ : 0, kMembersAtOnce);
+    std::vector<Object*> members = {object};
     for (Object* member : group->members) {
+      if (members.size() >= bound) break;
       const bool pinned =
           member->queue == Queue::kNone || (!soft_ && member->soft_pin_until() != TimePoint{});
-      if (!pinned) members.push_back(member);
+      if (!pinned && member != object) members.push_back(member);
     }
     for (Object* member : members) EvictOne(member);
     visited_ += static_cast<uint32_t>(members.size()) - 1;
@@ -125,6 +131,8 @@ class Run {
     ++state_.counters.evicted_objects;
     state_.counters.evicted_bytes += used - state_.pool.used();
   }
+
+  static constexpr size_t kMembersAtOnce = 256;
 
   State& state_;
   const EvictionGoal goal_;

@@ -16,10 +16,31 @@ bool StartsWith(const std::string& text, const std::string& prefix) {
 
 }  // namespace
 
+TimePoint CoreModel::LeaseUntil(const Version& version) const {
+  const auto group = group_leases_.find(version.group);
+  return group == group_leases_.end() ? version.lease_until
+                                      : std::max(version.lease_until, group->second);
+}
+
+void CoreModel::Lease(TimePoint now, Version& version) {
+  version.lease_until = now + options_.lease_ttl;
+  if (!version.group.empty()) group_leases_[version.group] = version.lease_until;
+}
+
+void CoreModel::ForgetGroups() {
+  std::erase_if(group_leases_, [&](const auto& group) {
+    return std::none_of(readable_.begin(), readable_.end(),
+                        [&](const auto& item) { return item.second.group == group.first; });
+  });
+}
+
 void CoreModel::Drop(TimePoint now, const std::string& key) {
-  const Version version = readable_.at(key);
+  Version version = readable_.at(key);
+  version.lease_until = LeaseUntil(version);
+  version.group.clear();
   if (version.lease_until > now) detached_[version.id] = version;
   readable_.erase(key);
+  ForgetGroups();
 }
 
 ErrorCode CoreModel::PutStart(TimePoint now, const PutStartArgs& args,
@@ -35,10 +56,13 @@ ErrorCode CoreModel::PutStart(TimePoint now, const PutStartArgs& args,
   } else if (args.expected != kNoPut &&
              (readable == readable_.end() || readable->second.id != args.expected)) {
     return ErrorCode::kInvalidVersion;
+  } else if (readable != readable_.end() && !args.config.group.empty() &&
+             args.config.group != readable->second.group) {
+    return ErrorCode::kInvalidParams;
   }
   if (!reply.has_value()) return ErrorCode::kNoAvailableHandle;
-  writes_[args.name.key] = {reply->put_id, args.client, args.size,      now,
-                            args.expected, false,       reply->replicas};
+  writes_[args.name.key] = {reply->put_id, args.client, args.size,         now,
+                            args.expected, false,       args.config.group, reply->replicas};
   return ErrorCode::kOk;
 }
 
@@ -56,8 +80,9 @@ ErrorCode CoreModel::PutEnd(TimePoint now, const PutEndArgs& args) {
   writes_.erase(write);
   if (done.base_removed) return ErrorCode::kInvalidVersion;
   if (done.size > 0 && done.replicas.empty()) return ErrorCode::kInvalidWrite;
+  const std::string group = readable != readable_.end() ? readable->second.group : done.group;
   if (readable != readable_.end()) Drop(now, key);
-  readable_[key] = {done.id, done.size, TimePoint{}, done.replicas, false};
+  readable_[key] = {done.id, done.size, TimePoint{}, done.replicas, group, false};
   return ErrorCode::kOk;
 }
 
@@ -81,7 +106,7 @@ ErrorCode CoreModel::Get(TimePoint now, const std::string& key) {
   if (readable == readable_.end()) {
     return writes_.contains(key) ? ErrorCode::kReplicaIsNotReady : ErrorCode::kObjectNotFound;
   }
-  readable->second.lease_until = now + options_.lease_ttl;
+  Lease(now, readable->second);
   return ErrorCode::kOk;
 }
 
@@ -94,7 +119,7 @@ ErrorCode CoreModel::Renew(TimePoint now, const std::string& key, PutId id) {
   }
   for (auto& [name, version] : readable_) {
     if (version.id != id || !version.renamed) continue;
-    version.lease_until = now + options_.lease_ttl;
+    Lease(now, version);
     return ErrorCode::kOk;
   }
   return ErrorCode::kObjectNotFound;
@@ -106,7 +131,7 @@ ErrorCode CoreModel::Remove(TimePoint now, const std::string& key, bool force) {
   if (readable == readable_.end()) {
     return write != writes_.end() ? ErrorCode::kReplicaIsNotReady : ErrorCode::kObjectNotFound;
   }
-  if (!force && readable->second.lease_until > now) return ErrorCode::kObjectHasLease;
+  if (!force && LeaseUntil(readable->second) > now) return ErrorCode::kObjectHasLease;
   if (write != writes_.end() && write->second.expected == readable->second.id)
     write->second.base_removed = true;
   Drop(now, key);
@@ -122,7 +147,7 @@ ErrorCode CoreModel::Rename(TimePoint now, const std::string& from, const std::s
   if (writes_.contains(to)) return ErrorCode::kObjectReplicaBusy;
   if (readable_.contains(to)) Drop(now, to);
   readable_[to] = readable_.at(from);
-  readable_[to].renamed |= readable_[to].lease_until > now;
+  readable_[to].renamed |= LeaseUntil(readable_[to]) > now;
   readable_.erase(from);
   return ErrorCode::kOk;
 }
@@ -146,7 +171,7 @@ std::optional<uint64_t> CoreModel::RenamePrefix(TimePoint now, const std::string
   for (const auto& [key, version] : moved) {
     readable_.erase(from + key.substr(to.size()));
     readable_[key] = version;
-    readable_[key].renamed |= version.lease_until > now;
+    readable_[key].renamed |= LeaseUntil(version) > now;
   }
   code = ErrorCode::kOk;
   return moved.size();
@@ -157,7 +182,7 @@ void CoreModel::Expire(TimePoint now) {
     return now - item.second.started >= options_.put_start_release_timeout;
   });
   std::erase_if(detached_, [&](const auto& item) { return item.second.lease_until <= now; });
-  for (auto& [key, version] : readable_) version.renamed &= version.lease_until > now;
+  for (auto& [key, version] : readable_) version.renamed &= LeaseUntil(version) > now;
 }
 
 void CoreModel::LoseSegment(TimePoint, const SegmentId& id) {
@@ -172,13 +197,15 @@ void CoreModel::LoseSegment(TimePoint, const SegmentId& id) {
   };
   std::erase_if(readable_, lost);
   std::erase_if(detached_, lost);
+  ForgetGroups();
 }
 
 bool CoreModel::Evicted(TimePoint now, const std::string& key) {
   const auto readable = readable_.find(key);
-  if (readable == readable_.end() || readable->second.lease_until > now || writes_.contains(key))
+  if (readable == readable_.end() || LeaseUntil(readable->second) > now || writes_.contains(key))
     return false;
   readable_.erase(readable);
+  ForgetGroups();
   return true;
 }
 

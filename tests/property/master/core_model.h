@@ -20,6 +20,7 @@ class CoreModel {
     uint64_t size = 0;
     TimePoint lease_until{};
     std::vector<ReplicaDescriptor> replicas;
+    std::string group;
     bool renamed = false;  // while leased, so that a reader may know it by an older name
   };
   struct Write {
@@ -29,6 +30,7 @@ class CoreModel {
     TimePoint started;
     PutId expected;
     bool base_removed = false;
+    std::string group;
     std::vector<ReplicaDescriptor> replicas;
   };
 
@@ -50,6 +52,8 @@ class CoreModel {
   void LoseSegment(TimePoint now, const SegmentId& id);
   // Evicted by the core. False if it must not have been.
   bool Evicted(TimePoint now, const std::string& key);
+  // Of the version or its group.
+  TimePoint LeaseUntil(const Version& version) const;
 
   const std::map<std::string, Version>& readable() const { return readable_; }
   const std::map<std::string, Write>& writes() const { return writes_; }
@@ -57,11 +61,15 @@ class CoreModel {
 
  private:
   void Drop(TimePoint now, const std::string& key);
+  void Lease(TimePoint now, Version& version);
+  // A group is forgotten with its last member, its lease too.
+  void ForgetGroups();
 
   const CoreOptions options_;
   std::map<std::string, Version> readable_;
   std::map<std::string, Write> writes_;
   std::map<PutId, Version> detached_;
+  std::map<std::string, TimePoint> group_leases_;
 };
 
 }  // namespace mooncake::core

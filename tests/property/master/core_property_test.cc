@@ -64,6 +64,10 @@ class World {
     if (mounted_.contains(node)) model_.LoseSegment(now_, mounted_[node].id);
     ASSERT_EQ(core_.MountSegment(now_, d.owner, d), Status::Ok());
     mounted_[node] = d;
+    // Lost members keep their group, and its lease, until they are swept; the model does not.
+    while (groups_ && core_.Tick(now_, 50).more) {
+    }
+    ASSERT_NO_FATAL_FAILURE(Reconcile());
   }
 
   // What the core evicted since the step before.
@@ -90,6 +94,7 @@ class World {
                                      ? std::optional<Duration>(Seconds(9))
                                      : std::nullopt;
     args.config.hard_pin = rng_.Chance(1, 40);
+    if (groups_ && rng_.Chance(1, 2)) args.config.group = rng_.Chance(1, 2) ? "g" : "h";
     if (rng_.Chance(1, 5)) args.config.preferred_segments = {"node1", "none"};
     if (rng_.Chance(1, 8)) args.config.excluded_segments = {"node2"};
     const auto readable = model_.readable().find(args.name.key);
@@ -279,7 +284,8 @@ class World {
       ASSERT_EQ(entries[i].key, key) << Where();
       ASSERT_EQ(entries[i].stat.put_id, version.id) << Where();
       ASSERT_EQ(entries[i].stat.size, version.size) << Where();
-      ASSERT_EQ(entries[i].stat.lease_left, std::max(version.lease_until - now_, Duration::zero()))
+      ASSERT_EQ(entries[i].stat.lease_left,
+                std::max(model_.LeaseUntil(version) - now_, Duration::zero()))
           << Where();
       ++i;
     }
@@ -290,6 +296,7 @@ class World {
   MetadataCore core_;
   CoreModel model_;
   TimePoint now_{Seconds(100)};
+  const bool groups_ = rng_.Chance(1, 2);
   uint64_t lives_ = 0;
   std::map<uint32_t, SegmentDescriptor> mounted_;
   std::vector<RenamePrefixWalk> walks_;

@@ -176,6 +176,22 @@ TEST_F(Eviction, ALargeBlockedGroupDoesNotShieldTheOthers) {
   EXPECT_EQ(Left("k"), 131);
 }
 
+TEST_F(Eviction, GivesUpWhenAllIsLeasedHoweverSmallItsBudget) {
+  options_.eviction_high_watermark = 0.5;
+  for (int i = 0; i < 4; ++i) {
+    const std::string name = "s" + std::to_string(i);
+    Mount(name, 2 * 4096);
+    Put("g" + name, kSize, {.group = "g", .preferred_segments = {name}});
+    Put("h" + name, kSize, {.group = "g", .preferred_segments = {name}});
+  }
+  ASSERT_TRUE(Get("gs0").ok());
+  Advance(Millis(1));
+  int ticks = 0;
+  while (core().Tick(now_, 1).more && ticks < 1000) ++ticks;
+  EXPECT_LT(ticks, 100);
+  EXPECT_EQ(Keys().size(), 8u);
+}
+
 TEST_F(Eviction, PinnedMembersStayWhenTheirGroupGoes) {
   Mount("a", kMiB);
   Put("g0", kSize, {.group = "g"});
