@@ -3,7 +3,6 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <utility>
 
 #include <glog/logging.h>
 
@@ -178,15 +177,9 @@ Status HeartbeatLoop::TryMount(bool advance_epoch) {
   // From here on every grant of this term belongs to the new epochs.
   clock_term_ = core_.term();
   UpdateClock();
-  const std::vector<SegmentDescriptor> own = segments();
-  if (!std::exchange(first_mount_, false)) {
-    return parts_.master.ReMountSegments(options_.node, own, parts_.clock.Now() + kCallTimeout);
-  }
-  for (const SegmentDescriptor& segment : own) {
-    RETURN_IF_ERROR(
-        parts_.master.MountSegment(options_.node, segment, parts_.clock.Now() + kCallTimeout));
-  }
-  return Status::Ok();
+  // Never MountSegment, not even at first: a ping has registered this node, and the master waits to be told of all its segments.
+  return parts_.master.ReMountSegments(options_.node, segments(),
+                                       parts_.clock.Now() + kCallTimeout);
 }
 
 Status HeartbeatLoop::AdvanceEpochs() {

@@ -73,7 +73,6 @@ class HeartbeatLoop {
   NodeCore core_;
   Term
       clock_term_{};  // the term in which the master's clock may be used; its grants are of the present epochs
-  bool first_mount_ = true;
   ErrorCode mount_failure_told_ = ErrorCode::kOk;
 
   std::thread thread_;

@@ -31,21 +31,17 @@ class SmallMaster final : public testing::NullMaster {
 
   Result<PingReply> Ping(const ClientId&, const std::string&, TimePoint) override {
     return state.With([](State& s) {
-      return PingReply{
-          .status = std::exchange(s.knows_node, true) ? PingStatus::kOk : PingStatus::kNeedRemount,
-          .term = Term{s.term},
-          .master_now_ms = 1000,
-          .client_ttl = Millis(50)};
+      return PingReply{.status = s.knows_node ? PingStatus::kOk : PingStatus::kNeedRemount,
+                       .term = Term{s.term},
+                       .master_now_ms = 1000,
+                       .client_ttl = Millis(50)};
     });
-  }
-  Status MountSegment(const ClientId& client, const SegmentDescriptor& segment,
-                      TimePoint deadline) override {
-    return ReMountSegments(client, {&segment, 1}, deadline);
   }
   Status ReMountSegments(const ClientId&, std::span<const SegmentDescriptor> segments,
                          TimePoint) override {
     return state.With([&](State& s) {
       if (s.refuse != ErrorCode::kOk) return Status(s.refuse, "refused");
+      s.knows_node = true;  // told of all its segments; a ping is not enough
       s.segments.assign(segments.begin(), segments.end());
       s.epochs.push_back(segments[0].epoch.value);
       return Status::Ok();
@@ -134,14 +130,14 @@ TEST_F(HeartbeatLoopTest, ANewMasterFindsNothingOfTheOldEpochAdmitted) {
 }
 
 TEST_F(HeartbeatLoopTest, ALostMountReplyDoesNotMountTwice) {
-  faulty_.Inject("MountSegment", Fault::kLoseReply);
+  faulty_.Inject("ReMountSegments", Fault::kLoseReply);
   StartLoop();
   ASSERT_TRUE(Wait().ok());
   EXPECT_EQ(master_->epochs(), std::vector<uint64_t>{1});
 }
 
 TEST_F(HeartbeatLoopTest, ALostMountRequestIsRepeatedWithTheNextEpoch) {
-  faulty_.Inject("MountSegment", Fault::kLoseRequest);
+  faulty_.Inject("ReMountSegments", Fault::kLoseRequest);
   StartLoop();
   ASSERT_TRUE(Wait().ok());
   EXPECT_EQ(master_->epochs(), std::vector<uint64_t>{2});

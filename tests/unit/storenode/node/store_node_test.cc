@@ -21,7 +21,9 @@ using testing::Fault;
 class StoreNodeTest : public ::testing::Test {
  protected:
   StoreNodeTest() {
-    auto service = MasterService::Create({}, SystemClock());
+    MasterServiceOptions options;
+    options.core.client_ttl = Seconds(2);
+    auto service = MasterService::Create(options, SystemClock());
     EXPECT_TRUE(service.ok()) << service.status();
     service_ = std::move(*service);
     master_ = std::make_shared<testing::FaultyMaster>(service_);
@@ -64,6 +66,15 @@ TEST_F(StoreNodeTest, IsMountedAndReachableWhenCreated) {
   SegmentDescriptor another = segment;
   another.id = RandomId<SegmentId>();
   EXPECT_FALSE(probe(another, SystemClock().Now() + Seconds(10)));
+}
+
+TEST_F(StoreNodeTest, StaysMountedAsItIs) {
+  const auto node = Start(Options());
+  ASSERT_TRUE(node.ok()) << node.status();
+  const int before = master_->CallsOf("Ping");
+  ASSERT_TRUE(Eventually([&] { return master_->CallsOf("Ping") >= before + 3; }));
+  EXPECT_EQ(Segments()[0].descriptor.epoch, AccessEpoch{1});
+  EXPECT_EQ(master_->CallsOf("ReMountSegments"), 1);
 }
 
 TEST_F(StoreNodeTest, StopUnmounts) {
