@@ -138,10 +138,10 @@ class RemoteCaller {
     wire::OutFrame out;
     Client sender(out.protocol(), out.protocol());
     (sender.*send)(request);
-    if (out.payload_bytes() > wire::kMaxFrameBytes) {
+    if (out.payload_bytes() > wire::kMaxRequestBytes) {
       return Status(ErrorCode::kInvalidParams,
                     "a request of " + std::to_string(out.payload_bytes()) +
-                        " bytes; the limit is " + std::to_string(wire::kMaxFrameBytes));
+                        " bytes; the limit is " + std::to_string(wire::kMaxRequestBytes));
     }
     return channel_.Exchange(out.bytes(), deadline, [&](ByteSpan payload) {
       wire::InFrame in(payload);

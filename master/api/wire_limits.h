@@ -8,8 +8,8 @@
 
 namespace mooncake::wire {
 
-inline constexpr size_t kMaxFrameBytes = size_t{64}
-                                         << 20;   // a request or a reply, without its length
+inline constexpr size_t kMaxFrameBytes = size_t{1} << 26;    // a reply, without its length
+inline constexpr size_t kMaxRequestBytes = size_t{1} << 24;  // a request
 inline constexpr size_t kMaxNameBytes = 1024;     // names of segments, hosts, groups; addresses
 inline constexpr size_t kMaxSegmentNames = 1024;  // preferred or excluded segments of one request
 inline constexpr size_t kMaxExtents = kMaxBatch;  // of one replica

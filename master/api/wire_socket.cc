@@ -124,12 +124,16 @@ uint32_t ReadLength(const std::byte* bytes) {
 
 }  // namespace
 
-FrameSocket::FrameSocket(int fd, Duration slice) : fd_(fd), slice_(slice) { SetOptions(fd, slice); }
+FrameSocket::FrameSocket(int fd, Duration slice, ByteBudget* budget)
+    : fd_(fd), slice_(slice), charge_(budget) {
+  SetOptions(fd, slice);
+}
 FrameSocket::~FrameSocket() { Close(); }
 
 FrameSocket::FrameSocket(FrameSocket&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
       slice_(other.slice_),
+      charge_(std::move(other.charge_)),
       buffer_(std::move(other.buffer_)),
       have_(std::exchange(other.have_, 0)),
       consumed_(std::exchange(other.consumed_, 0)) {}
@@ -139,6 +143,7 @@ FrameSocket& FrameSocket::operator=(FrameSocket&& other) noexcept {
   Close();
   fd_ = std::exchange(other.fd_, -1);
   slice_ = other.slice_;
+  charge_ = std::move(other.charge_);
   buffer_ = std::move(other.buffer_);
   have_ = std::exchange(other.have_, 0);
   consumed_ = std::exchange(other.consumed_, 0);
@@ -197,7 +202,14 @@ void FrameSocket::DropConsumed() {
   if (buffer_.size() > kKeptBuffer && have_ <= kFirstBuffer) {
     buffer_.resize(kFirstBuffer);
     buffer_.shrink_to_fit();
+    (void)charge_.Set(0);  // giving back always works
   }
+}
+
+bool FrameSocket::GrowTo(size_t bytes) {
+  if (bytes > kKeptBuffer && !charge_.Set(bytes)) return false;
+  buffer_.resize(bytes);
+  return true;
 }
 
 Result<size_t> FrameSocket::ReceiveSome(const Clock& clock, TimePoint deadline) {
@@ -231,7 +243,11 @@ Result<ByteSpan> FrameSocket::Receive(size_t limit, const Clock& clock, TimePoin
         return ByteSpan(buffer_.data() + kLengthBytes, length);
       }
       // Doubling: never more memory than twice what really arrived.
-      if (have_ == buffer_.size()) buffer_.resize(std::min(needed, buffer_.size() * 2));
+      if (have_ == buffer_.size() && !GrowTo(std::min(needed, buffer_.size() * 2))) {
+        return Status(
+            ErrorCode::kNoAvailableHandle,
+            "no memory for a frame of " + std::to_string(length) + " bytes: others use the budget");
+      }
     }
     const bool first = have_ == 0;
     ASSIGN_OR_RETURN(const size_t got, ReceiveSome(clock, deadline));

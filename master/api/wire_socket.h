@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "master/api/wire_budget.h"
 #include "transfer/base/byte_span.h"
 #include "transfer/base/clock.h"
 #include "transfer/base/result.h"
@@ -19,7 +20,8 @@ class FrameSocket {
   FrameSocket() = default;
   // Takes over `fd`, a connected blocking stream socket, and sets its options. A wait without a near deadline blocks for
   // `slice` at a time: the grain at which an endless wait looks at its deadline again.
-  explicit FrameSocket(int fd, Duration slice = Seconds(1));
+  // `budget`, if any, is charged with buffers of more than 256 KiB, and must outlive the socket.
+  explicit FrameSocket(int fd, Duration slice = Seconds(1), ByteBudget* budget = nullptr);
   ~FrameSocket();
   FrameSocket(FrameSocket&& other) noexcept;
   FrameSocket& operator=(FrameSocket&& other) noexcept;
@@ -37,7 +39,7 @@ class FrameSocket {
   Status Send(MutableByteSpan frame, const Clock& clock, TimePoint deadline);
 
   // Waits until `first_byte` for a frame to begin, and from then at most `whole` for all of it. The bytes stay valid until
-  // the next call. kRpcTimeout, kRpcFail (closed or broken), kInvalidParams (longer than `limit`).
+  // the next call. kRpcTimeout, kRpcFail (closed or broken), kInvalidParams (longer than `limit`), kNoAvailableHandle (the budget is used up).
   Result<ByteSpan> Receive(size_t limit, const Clock& clock, TimePoint first_byte, Duration whole);
 
   // After a failed Receive: whether any byte of a frame had come.
@@ -49,9 +51,11 @@ class FrameSocket {
  private:
   Result<size_t> ReceiveSome(const Clock& clock, TimePoint deadline);
   void DropConsumed();
+  bool GrowTo(size_t bytes);
 
   int fd_ = -1;
   Duration slice_{};
+  ByteCharge charge_;
   std::vector<std::byte> buffer_;
   size_t have_ = 0;      // bytes in buffer_
   size_t consumed_ = 0;  // of them, the frame handed out last

@@ -65,6 +65,7 @@ class FrameServer::Impl {
         clock_(clock),
         address_(listener.bound),
         listen_fd_(listener.fd),
+        budget_(options_.max_buffered_bytes),
         refused_(options_.refusal) {}
 
   ~Impl() { Stop(); }
@@ -180,7 +181,7 @@ class FrameServer::Impl {
     if (stopping_.load() || live_.size() >= options_.max_connections) return false;
     const uint64_t id = next_id_++;
     Connection& connection = live_[id];
-    connection.socket = std::make_unique<FrameSocket>(fd, kIdleSlice);
+    connection.socket = std::make_unique<FrameSocket>(fd, kIdleSlice, &budget_);
     FrameSocket* socket = connection.socket.get();
     try {
       // It waits for mutex_ before it ends, so the entry is complete by then.
@@ -210,6 +211,10 @@ class FrameServer::Impl {
       const auto request =
           socket.Receive(options_.max_frame_bytes, clock_, first_byte, options_.frame_timeout);
       if (!request.ok()) {
+        if (request.code() == ErrorCode::kNoAvailableHandle) {
+          LOG_EVERY_N(WARNING, 100) << "connection closed address=" << address_.ToString()
+                                    << " error=" << request.status();
+        }
         VLOG(1) << "connection ends: " << request.status();
         return;
       }
@@ -248,6 +253,7 @@ class FrameServer::Impl {
 
   // Own synchronisation.
   WakeUp wake_;
+  wire::ByteBudget budget_;
   std::atomic<uint64_t> refused_count_{0};  // a statistic: pairs with nothing
 
   // Written under mutex_, so that no connection is added behind the back of Stop; read anywhere.

@@ -15,9 +15,10 @@
 namespace mooncake {
 
 struct FrameServerOptions {
-  HostPort address;               // port 0: any free one
-  size_t max_connections = 4096;  // the next one is told so and closed
-  size_t max_frame_bytes = size_t{64} << 20;
+  HostPort address;                               // port 0: any free one
+  size_t max_connections = 4096;                  // the next one is told so and closed
+  size_t max_frame_bytes = size_t{16} << 20;      // of a request
+  size_t max_buffered_bytes = size_t{512} << 20;  // of all large requests together
   Duration frame_timeout =
       Seconds(30);  // for a whole request once it began, and for a reply to be taken
   Duration idle_timeout =

@@ -83,7 +83,7 @@ Result<std::unique_ptr<ThriftServer>> ThriftServer::Start(const ThriftServerOpti
   FrameServerOptions frame_options;
   frame_options.address = options.address;
   frame_options.max_connections = options.max_connections;
-  frame_options.max_frame_bytes = wire::kMaxFrameBytes;
+  frame_options.max_frame_bytes = wire::kMaxRequestBytes;
   frame_options.idle_timeout = options.idle_timeout;
   frame_options.refusal.assign(bytes.begin(), bytes.end());
   ASSIGN_OR_RETURN(auto frames,

@@ -157,6 +157,49 @@ TEST_F(WireSocketTest, DoesNotLookIdleAfterTheEnd) {
   EXPECT_FALSE(socket_.LooksIdle());
 }
 
+// A socket with a budget, and the other end, on which a thread sends a frame of one MiB.
+class BudgetedPeer {
+ public:
+  explicit BudgetedPeer(wire::ByteBudget& budget) {
+    std::array<int, 2> fds{};
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds.data()), 0);
+    socket_ = FrameSocket(fds[0], Seconds(1), &budget);
+    peer_ = FrameSocket(fds[1]);
+    writer_ = std::thread([this] {
+      std::vector<std::byte> frame((size_t{1} << 20) + 4);
+      peer_.Send(frame, SystemClock(), SystemClock().Now() + Seconds(30))
+          .Ignore("refused frames end early");
+    });
+  }
+  ~BudgetedPeer() {
+    socket_.Close();
+    writer_.join();
+  }
+  ErrorCode Receive() {
+    return socket_
+        .Receive(size_t{2} << 20, SystemClock(), SystemClock().Now() + Seconds(30), Seconds(30))
+        .code();
+  }
+
+ private:
+  FrameSocket socket_;
+  FrameSocket peer_;
+  std::thread writer_;
+};
+
+TEST(WireBudget, BoundsTheLargeFramesOfAllConnections) {
+  wire::ByteBudget budget(size_t{3} << 19);  // one and a half frames
+  {
+    BudgetedPeer first(budget);
+    EXPECT_EQ(first.Receive(), ErrorCode::kOk);
+    BudgetedPeer second(budget);
+    EXPECT_EQ(second.Receive(), ErrorCode::kNoAvailableHandle);
+  }
+  EXPECT_EQ(budget.left(), size_t{3} << 19);
+  BudgetedPeer third(budget);
+  EXPECT_EQ(third.Receive(), ErrorCode::kOk);
+}
+
 TEST(WireListen, ChoosesAPortAndTellsIt) {
   auto listener = wire::Listen({"127.0.0.1", 0});
   ASSERT_TRUE(listener.ok()) << listener.status();
