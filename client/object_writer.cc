@@ -1,6 +1,8 @@
 #include "client/object_writer.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 
 #include "client/write_slices.h"
 #include "transfer/base/check.h"
@@ -21,6 +23,20 @@ TimePoint BeforeCleanUp(TimePoint now, TimePoint deadline) {
   return deadline - std::clamp<Duration>((deadline - now) / 10, Duration::zero(), Seconds(2));
 }
 
+// How many of `jobs` go first. A key that comes twice begins another window: side by side, the second write would preempt the first.
+size_t WindowOf(std::span<PutJob* const> jobs) {
+  std::unordered_set<std::string_view> keys;
+  uint64_t bytes = 0;
+  size_t count = 0;
+  for (const PutJob* job : jobs.first(std::min(jobs.size(), kWindowKeys))) {
+    if (count > 0 && job->size > kWindowBytes - std::min(bytes, kWindowBytes)) break;
+    if (!keys.insert(job->name.key).second) break;
+    bytes += job->size;
+    ++count;
+  }
+  return count;
+}
+
 }  // namespace
 
 struct ObjectWriter::Write {
@@ -37,12 +53,7 @@ struct ObjectWriter::Write {
 void ObjectWriter::Put(std::span<PutJob* const> jobs, const PutOptions& options,
                        TimePoint deadline) {
   while (!jobs.empty()) {
-    size_t count = 0;
-    uint64_t bytes = 0;
-    while (count < jobs.size() && count < kWindowKeys) {
-      if (count > 0 && jobs[count]->size > kWindowBytes - std::min(bytes, kWindowBytes)) break;
-      bytes += jobs[count++]->size;
-    }
+    const size_t count = WindowOf(jobs);
     PutWindow(jobs.first(count), options, deadline);
     jobs = jobs.subspan(count);
   }

@@ -14,9 +14,15 @@ namespace {
 
 constexpr ByteRange kWhole{.offset = 0, .length = UINT64_MAX};
 
+Status NoMemoryAt(uint64_t size) {
+  return Status(ErrorCode::kInvalidParams,
+                "a null pointer with " + std::to_string(size) + " bytes");
+}
+
 Result<uint64_t> SizeOf(std::span<const ByteSpan> parts) {
   uint64_t size = 0;
   for (const ByteSpan part : parts) {
+    if (part.data() == nullptr && !part.empty()) return NoMemoryAt(part.size());
     if (part.size() > kMaxObjectBytes - size) {
       return Status(ErrorCode::kInvalidParams,
                     "the parts add up to more than " + FormatSize(kMaxObjectBytes));
@@ -28,6 +34,7 @@ Result<uint64_t> SizeOf(std::span<const ByteSpan> parts) {
 
 // The whole object or nothing: the buffer stays untouched if it is too short.
 Result<MutableByteSpan> FitWhole(MutableByteSpan buffer, uint64_t size) {
+  if (buffer.data() == nullptr && !buffer.empty()) return NoMemoryAt(buffer.size());
   if (size <= buffer.size()) return buffer.first(size);
   return Status(ErrorCode::kBufferOverflow, "the object has " + std::to_string(size) +
                                                 " bytes, the buffer " +
@@ -81,6 +88,7 @@ std::vector<Result<PutResult>> StoreClient::BatchPut(std::span<const PutItem> it
     jobs[i] = {
         .name = context_->NameOf(items[i].key), .parts = {&values[i], 1}, .size = values[i].size()};
     Status status = CheckCall(items[i].key, options.timeout);
+    if (status.ok()) status = SizeOf(jobs[i].parts).status();
     if (status.ok()) status = CheckPut(jobs[i].size, options);
     if (status.ok()) {
       good.push_back(&jobs[i]);
@@ -96,6 +104,7 @@ std::vector<Result<PutResult>> StoreClient::BatchPut(std::span<const PutItem> it
 
 Status StoreClient::Get(std::string_view key, std::string* value, Duration timeout) {
   RETURN_IF_ERROR(CheckCall(key, timeout));
+  if (value == nullptr) return Status(ErrorCode::kInvalidParams, "value is a null pointer");
   KeyRead read{.name = context_->NameOf(key), .range = kWhole, .provide = [value](uint64_t size) {
                  return Grow(*value, size);
                }};

@@ -16,13 +16,13 @@ NodeStep NodeCore::Next(TimePoint now) {
         return {.action = NodeAction::kMount, .advance_epoch = advance};
       }
       case NodePhase::kUnsure:
-        return {.action = NodeAction::kVerify};
+        return {.action = NodeAction::kVerify, .timeout = CallTimeout()};
       case NodePhase::kMounted:
-        if (now >= verify_due_) return {.action = NodeAction::kVerify};
+        if (now >= verify_due_) return {.action = NodeAction::kVerify, .timeout = CallTimeout()};
         break;
     }
   }
-  return {.action = NodeAction::kPing};
+  return {.action = NodeAction::kPing, .timeout = CallTimeout()};
 }
 
 void NodeCore::OnPing(TimePoint sent, TimePoint now, const Result<PingReply>& reply) {
@@ -84,6 +84,12 @@ void NodeCore::Failed(TimePoint now) {
 
 Duration NodeCore::PingInterval() const {
   return std::clamp(client_ttl_ / 5, Duration(Millis(10)), options_.max_ping_interval);
+}
+
+// Short enough that a lost ping is followed by another one before the master gives the node up.
+Duration NodeCore::CallTimeout() const {
+  if (client_ttl_ == Duration::zero()) return options_.max_call_timeout;
+  return std::clamp(client_ttl_ / 3, Duration(Millis(50)), options_.max_call_timeout);
 }
 
 }  // namespace mooncake

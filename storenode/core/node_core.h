@@ -44,6 +44,7 @@ struct NodeStep {
   NodeAction action = NodeAction::kWait;
   TimePoint until{};           // kWait
   bool advance_epoch = false;  // kMount
+  Duration timeout{};          // kPing, kVerify: an answer that takes longer is none
 };
 
 // The master's clock was at most `master_ms` at `at` (our clock): replies are stamped after their request was sent.
@@ -58,6 +59,7 @@ struct NodeCoreOptions {
   Duration max_backoff =
       Millis(500);  // low, so that a master that returns gets its nodes back at once (F062)
   Duration verify_interval = Seconds(10);
+  Duration max_call_timeout = Seconds(2);
 };
 
 // Thread-compatible. Steps and events alternate: the outcome of a step is told before the next one is asked for.
@@ -83,6 +85,7 @@ class NodeCore {
  private:
   void Failed(TimePoint now);
   Duration PingInterval() const;
+  Duration CallTimeout() const;
 
   const NodeCoreOptions options_;
   Rng rng_;

@@ -79,13 +79,13 @@ void HeartbeatLoop::Loop() {
       case NodeAction::kWait:
         break;
       case NodeAction::kPing:
-        Ping();
+        Ping(step.timeout);
         break;
       case NodeAction::kMount:
         Mount(step.advance_epoch);
         break;
       case NodeAction::kVerify:
-        Verify();
+        Verify(step.timeout);
         break;
     }
     if (!Rest(step.action == NodeAction::kWait ? step.until : TimePoint::min())) return;
@@ -103,10 +103,10 @@ bool HeartbeatLoop::Rest(TimePoint until) {
   return !stopping_;
 }
 
-void HeartbeatLoop::Ping() {
+void HeartbeatLoop::Ping(Duration timeout) {
   const TimePoint sent = parts_.clock.Now();
   const Result<PingReply> reply =
-      parts_.master.Ping(options_.node, options_.address, sent + kCallTimeout);
+      parts_.master.Ping(options_.node, options_.address, sent + timeout);
   const NodePhase before = core_.phase();
   core_.OnPing(sent, parts_.clock.Now(), reply);
   if (core_.term() == clock_term_) {
@@ -132,12 +132,12 @@ void HeartbeatLoop::UpdateClock() {
   if (sample) parts_.master_clock.Update(sample->master_ms, sample->at);
 }
 
-void HeartbeatLoop::Verify() {
+void HeartbeatLoop::Verify(Duration timeout) {
   const std::vector<SegmentDescriptor> own = segments();
   std::vector<SegmentId> ids;
   for (const SegmentDescriptor& segment : own) ids.push_back(segment.id);
   const Result<std::vector<SegmentInfo>> known =
-      parts_.master.GetSegments(ids, parts_.clock.Now() + kCallTimeout);
+      parts_.master.GetSegments(ids, parts_.clock.Now() + timeout);
   Result<bool> all = known.ok() ? Result<bool>(true) : Result<bool>(known.status());
   for (const SegmentDescriptor& segment : own) {
     if (!known.ok()) break;

@@ -57,9 +57,9 @@ class HeartbeatLoop {
 
  private:
   void Loop() MC_EXCLUDES(mutex_);
-  void Ping() MC_EXCLUDES(mutex_);
+  void Ping(Duration timeout) MC_EXCLUDES(mutex_);
   void Mount(bool advance_epoch) MC_EXCLUDES(mutex_);
-  void Verify() MC_EXCLUDES(mutex_);
+  void Verify(Duration timeout) MC_EXCLUDES(mutex_);
   Status TryMount(bool advance_epoch) MC_EXCLUDES(mutex_);
   Status AdvanceEpochs() MC_EXCLUDES(mutex_);
   Status CheckNames(TimePoint deadline) MC_EXCLUDES(mutex_);

@@ -242,6 +242,33 @@ TEST_F(LateReadTest, AReadThatIsNeverInTimeFails) {
   EXPECT_EQ(GetText(*client, "k"), "LEASE_EXPIRED");
 }
 
+// F050: a read that outlasts its lease many times over, because the lease is renewed meanwhile.
+TEST(StoreClientFault, LongReadsKeepTheirLeases) {
+  Cluster cluster(TwoNodes(Millis(100)));
+  std::atomic<bool> slow{false};
+  const auto client = cluster.NewClient(
+      {.path = DataPathKind::kMemcpy, .around = [&](const std::function<void()>& execute) {
+         const TimePoint end = SystemClock().Now() + Millis(400);
+         if (slow) MC_CHECK(Eventually([&] { return SystemClock().Now() > end; }));
+         execute();
+       }});
+  const std::string value(1'500'000, 'v');
+  ASSERT_TRUE(client->Put("big", AsBytes(value)).ok());
+  for (const char* key : {"a", "b"}) ASSERT_TRUE(client->Put(key, AsBytes("value")).ok());
+  slow = true;
+  EXPECT_EQ(GetText(*client, "big"), value);
+  std::string a(5, ' '), b(5, ' '), c(5, ' ');
+  const auto bytes = [](std::string& s) {
+    return MutableByteSpan(reinterpret_cast<std::byte*>(s.data()), s.size());
+  };
+  const GetItem items[] = {{"a", bytes(a)}, {"missing", bytes(c)}, {"b", bytes(b)}};
+  const auto got = client->BatchGet(items);
+  EXPECT_EQ(got[0].value_or(0), 5u) << got[0].status();
+  EXPECT_EQ(got[1].code(), ErrorCode::kObjectNotFound);
+  EXPECT_EQ(got[2].value_or(0), 5u) << got[2].status();
+  EXPECT_EQ(a + b, "valuevalue");
+}
+
 TEST(StoreClientFault, AStaleReplicaIsNotReturned) {
   testing::ClusterOptions options = TwoNodes();
   options.nodes = 1;

@@ -177,6 +177,14 @@ TEST_P(StoreClientTest, BatchesAnswerPerKeyInOrderAndTwiceForTwins) {
   EXPECT_EQ(exist[3].code(), ErrorCode::kInvalidKey);
 }
 
+TEST_P(StoreClientTest, TwinsOfABatchAreWrittenOneAfterTheOther) {
+  const PutItem items[] = {
+      {"k", AsBytes("1")}, {"k", AsBytes("2")}, {"other", AsBytes("3")}, {"k", AsBytes("4")}};
+  for (const auto& put : client_->BatchPut(items, {.mode = WriteMode::kReplace}))
+    EXPECT_TRUE(put.ok()) << put.status();
+  EXPECT_EQ(Get("k"), "4");
+}
+
 TEST_P(StoreClientTest, ABatchMayBeLongerThanAWindow) {
   constexpr size_t kCount = 1500;
   std::vector<std::string> values, buffers(kCount, std::string(100, ' '));
@@ -331,6 +339,9 @@ TEST(StoreClientArguments, AreRefusedBeforeAnythingIsSent) {
   const ByteSpan huge[] = {{static_cast<const std::byte*>(nullptr), kMaxObjectBytes},
                            {static_cast<const std::byte*>(nullptr), 1}};
   EXPECT_EQ(client->PutParts("k", huge).code(), ErrorCode::kInvalidParams);
+  const ByteSpan nothing(static_cast<const std::byte*>(nullptr), 7);
+  EXPECT_EQ(client->Put("k", nothing).code(), ErrorCode::kInvalidParams);
+  EXPECT_EQ(client->Get("k", nullptr).code(), ErrorCode::kInvalidParams);
   EXPECT_EQ(client->Rename("k", long_key).code(), ErrorCode::kInvalidKey);
   EXPECT_EQ(client->List({.limit = 0}).code(), ErrorCode::kInvalidParams);
   EXPECT_EQ(client->RemoveByRegex({.pattern = ""}).code(), ErrorCode::kInvalidParams);

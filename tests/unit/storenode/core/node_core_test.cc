@@ -50,6 +50,16 @@ TEST_F(NodeCoreTest, PingsSeveralTimesWithinTheTtl) {
   EXPECT_LE(step.until - now_, kTtl / 5);
 }
 
+TEST_F(NodeCoreTest, WaitsForAnAnswerOnlyAsLongAsThereIsTimeForAnotherPing) {
+  EXPECT_EQ(core_.Next(now_).timeout, NodeCoreOptions{}.max_call_timeout);
+  Result<PingReply> reply = Reply(PingStatus::kOk);
+  reply->client_ttl = Seconds(3);
+  core_.OnPing(now_, now_, reply);
+  core_.OnMount(now_, Status::Ok());
+  Rest();
+  EXPECT_EQ(core_.Next(now_).timeout, Seconds(1));
+}
+
 TEST_F(NodeCoreTest, TheNextPingIsCountedFromWhenTheLastWasSent) {
   Mount();
   Rest();
