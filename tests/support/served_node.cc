@@ -1,5 +1,8 @@
 #include "tests/support/served_node.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "transfer/base/check.h"
 #include "transfer/base/rng.h"
 
@@ -57,10 +60,9 @@ Slice ServedNode::Write(uint64_t offset, MutableByteSpan buffer, PutId put_id) c
 std::vector<std::byte> Pattern(size_t bytes, uint64_t seed) {
   Rng rng(seed);
   std::vector<std::byte> out(bytes);
-  for (size_t i = 0; i < bytes; i += 8) {
+  for (size_t i = 0; i < bytes; i += sizeof(uint64_t)) {
     const uint64_t word = rng.Next();
-    for (size_t j = i; j < std::min(bytes, i + 8); ++j)
-      out[j] = static_cast<std::byte>(word >> (8 * (j - i)));
+    std::memcpy(out.data() + i, &word, std::min(bytes - i, sizeof(word)));
   }
   return out;
 }

@@ -154,12 +154,14 @@ TEST_F(TransferEngineTest, ASlowPeerDelaysOnlyItsOwnSlices) {
   std::vector<std::thread> stuck;  // more than the pool has threads
   for (int i = 0; i < 4; ++i) {
     stuck.emplace_back([&] {
-      std::vector<std::byte> mine(100);
-      std::vector<PeerSlice> slices = {Read(0, 0, mine), Read(1, 0, mine)};
+      std::vector<std::byte> mine(200);
+      std::vector<PeerSlice> slices = {Read(0, 0, MutableByteSpan(mine).first(100)),
+                                       Read(1, 0, MutableByteSpan(mine).last(100))};
       engine_->Execute(slices, Soon());
     });
   }
-  std::vector<PeerSlice> slices = {Read(0, 0, data), Read(2, 0, data)};
+  std::vector<PeerSlice> slices = {Read(0, 0, MutableByteSpan(data).first(50)),
+                                   Read(2, 0, MutableByteSpan(data).last(50))};
   engine_->Execute(slices, Soon());
   EXPECT_TRUE(slices[0].slice.status.ok());
   EXPECT_TRUE(slices[1].slice.status.ok());
