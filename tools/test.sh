@@ -56,7 +56,7 @@ sanitized() {
 stage setup tools/dev/setup || exit 1
 
 if $quick; then
-  stage build build_release --target mc_sanitizer_tests || exit 1
+  stage build build_release --target mc_sanitizer_tests programs || exit 1
   ctest --preset release -j "$jobs" -L '^(unit|property)$'
   exit
 fi
