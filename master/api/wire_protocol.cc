@@ -8,6 +8,7 @@
 namespace mooncake::wire {
 namespace {
 
+namespace protocol = apache::thrift::protocol;
 using apache::thrift::TConfiguration;
 using apache::thrift::protocol::TProtocolException;
 using apache::thrift::transport::TMemoryBuffer;
@@ -30,27 +31,88 @@ BoundedProtocol::BoundedProtocol(std::shared_ptr<Memory> memory)
                        /*strict_write=*/true),
       memory_(*memory) {}
 
-void BoundedProtocol::CheckCount(uint32_t size) const {
+BoundedProtocol::Type BoundedProtocol::ReadType() {
+  int8_t number = 0;
+  readByte(number);
+  switch (number) {
+    case protocol::T_BOOL:
+    case protocol::T_BYTE:
+    case protocol::T_DOUBLE:
+    case protocol::T_I16:
+    case protocol::T_I32:
+    case protocol::T_I64:
+    case protocol::T_STRING:
+    case protocol::T_STRUCT:
+    case protocol::T_MAP:
+    case protocol::T_SET:
+    case protocol::T_LIST:
+      return static_cast<Type>(number);
+    default:
+      throw TProtocolException(TProtocolException::INVALID_DATA, "an unknown type of field");
+  }
+}
+
+uint32_t BoundedProtocol::ReadCount() {
+  int32_t count = 0;
+  readI32(count);
+  if (count < 0) throw TProtocolException(TProtocolException::NEGATIVE_SIZE);
+  const auto size = static_cast<uint32_t>(count);
+  if (size > kMaxElements) {
+    throw TProtocolException(TProtocolException::SIZE_LIMIT, "a container has too many elements");
+  }
   if (size > memory_.available_read()) {
     throw TProtocolException(TProtocolException::SIZE_LIMIT,
                              "a container claims more elements than there are bytes");
   }
+  return size;
+}
+
+uint32_t BoundedProtocol::readMessageBegin_virt(std::string& name, protocol::TMessageType& type,
+                                                int32_t& sequence) {
+  int32_t word = 0;
+  readI32(word);
+  const auto bits = static_cast<uint32_t>(word);
+  const uint32_t kind = bits & 0xff;
+  if ((bits & 0xffff0000) != static_cast<uint32_t>(VERSION_1) || kind < protocol::T_CALL ||
+      kind > protocol::T_ONEWAY) {
+    throw TProtocolException(TProtocolException::BAD_VERSION,
+                             "not a message of the binary protocol, version 1");
+  }
+  type = static_cast<protocol::TMessageType>(kind);
+  const uint32_t bytes = readString(name);
+  return 4 + bytes + readI32(sequence);
+}
+
+uint32_t BoundedProtocol::readFieldBegin_virt(std::string&, Type& type, int16_t& id) {
+  uint32_t available = 1;
+  const uint8_t* next = memory_.borrow(nullptr, &available);
+  if (next != nullptr && *next == protocol::T_STOP) {
+    memory_.consume(1);
+    type = protocol::T_STOP;
+    id = 0;
+    return 1;
+  }
+  type = ReadType();
+  return 1 + readI16(id);
 }
 
 uint32_t BoundedProtocol::readListBegin_virt(Type& element, uint32_t& size) {
-  const uint32_t bytes = TBinaryProtocolT::readListBegin(element, size);
-  CheckCount(size);
-  return bytes;
+  element = ReadType();
+  size = ReadCount();
+  return 5;
 }
 uint32_t BoundedProtocol::readSetBegin_virt(Type& element, uint32_t& size) {
-  const uint32_t bytes = TBinaryProtocolT::readSetBegin(element, size);
-  CheckCount(size);
-  return bytes;
+  return readListBegin_virt(element, size);
 }
 uint32_t BoundedProtocol::readMapBegin_virt(Type& key, Type& value, uint32_t& size) {
-  const uint32_t bytes = TBinaryProtocolT::readMapBegin(key, value, size);
-  CheckCount(size);
-  return bytes;
+  key = ReadType();
+  value = ReadType();
+  size = ReadCount();
+  return 6;
+}
+
+uint32_t BoundedProtocol::skip_virt(Type type) {
+  return protocol::skip(static_cast<protocol::TProtocol&>(*this), type);
 }
 
 OutFrame::OutFrame()

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include <thrift/TConfiguration.h>
 #include <thrift/protocol/TBinaryProtocol.h>
@@ -22,15 +23,22 @@ class BoundedProtocol final
 
   explicit BoundedProtocol(std::shared_ptr<Memory> memory);
 
-  // What generated code calls. (Skipping an unknown field does not come here; it makes no room either.)
+  // What generated code calls. These also refuse numbers that are no type; Thrift's own make
+  // enumerations of them first.
+  uint32_t readMessageBegin_virt(std::string& name, apache::thrift::protocol::TMessageType& type,
+                                 int32_t& sequence) override;
+  uint32_t readFieldBegin_virt(std::string& name, Type& type, int16_t& id) override;
   uint32_t readListBegin_virt(Type& element, uint32_t& size) override;
   uint32_t readSetBegin_virt(Type& element, uint32_t& size) override;
   uint32_t readMapBegin_virt(Type& key, Type& value, uint32_t& size) override;
+  // Passes over an unknown field, by way of the above.
+  uint32_t skip_virt(Type type) override;
 
  private:
-  void CheckCount(uint32_t size) const;
+  Type ReadType();
+  uint32_t ReadCount();
 
-  const Memory& memory_;
+  Memory& memory_;
 };
 
 // Room for the frame's length is at the front.
