@@ -35,6 +35,8 @@ class MasterApi {
   // kObjectNotFound / kInvalidWrite: no such write (late, revoked, preempted). Repeating an End that
   // succeeded is OK as long as that version is the readable one.
   virtual std::vector<Status> BatchPutEnd(std::span<const PutEndArgs> args, TimePoint deadline) = 0;
+  // kObjectAlreadyExists: the write was ended and is the readable version; nothing is revoked.
+  // kObjectNotFound / kInvalidWrite as above.
   virtual std::vector<Status> BatchPutRevoke(std::span<const PutRevokeArgs> args,
                                              TimePoint deadline) = 0;
 
