@@ -77,6 +77,7 @@ struct State {
 
   bool evicting = false;       // above the watermark a while ago, not yet below the low mark
   uint64_t eviction_wish = 0;  // bytes that a PutStart lacked
+  uint64_t hole_wish = 0;      // bytes that it lacked in one piece
   uint64_t rename_count = 0;
   std::vector<PrefixRename> renames;                   // not finished; no two touch the same keys
   absl::btree_map<uint64_t, uint64_t> rename_results;  // moved objects, until the walk asks

@@ -41,6 +41,13 @@ class OffsetAllocator {
   uint32_t HandleCount() const { return node_count_; }
   bool IsLive(uint32_t handle) const { return node(handle).used != 0; }
 
+  // Neighbours by address, live or free; a free block is named by a handle too. kNoHandle at the ends.
+  static constexpr uint32_t kNoHandle = UINT32_MAX;
+  uint32_t Before(uint32_t handle) const { return node(handle).before; }
+  uint32_t After(uint32_t handle) const { return node(handle).after; }
+  // A hole about as large as any: of the largest bin, the best of the first 8. kNoHandle when full.
+  uint32_t LargestHole() const { return LargestNode(8); }
+
   // The segment is dead and its walk has passed all handles below `handle`: gives memory back. From then on only
   // HandleCount, IsLive and Owner of later handles, and ForgetOwner, may be called.
   void DropNodesBelow(uint32_t handle);
@@ -53,6 +60,7 @@ class OffsetAllocator {
   uint64_t live_blocks() const { return live_blocks_; }
   // Exact unless more than 256 blocks share the topmost bin; then a lower bound within 1/32.
   uint64_t LargestFree() const;
+  uint64_t BlockOffset(uint32_t handle) const { return node(handle).offset * kUnit; }
   uint64_t BlockBytes(uint32_t handle) const { return node(handle).size * kUnit; }
   uint64_t MemoryBytes() const { return chunks_.size() * kChunk * sizeof(Node) + sizeof(*this); }
 
@@ -66,7 +74,7 @@ class OffsetAllocator {
   std::vector<Range> Ranges() const;
 
  private:
-  static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr uint32_t kNone = kNoHandle;
   static constexpr uint32_t kMantissaBits = 5;
   static constexpr uint32_t kSteps = 1u << kMantissaBits;
   static constexpr uint32_t kBins = kSteps * 38;  // sizes up to 2^42 units

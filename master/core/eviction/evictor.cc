@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "master/core/eviction/hole_maker.h"
 #include "master/core/versions.h"
 
 namespace mooncake::core {
@@ -124,12 +125,8 @@ class Run {
   }
 
   void EvictOne(Object* object) {
-    const uint64_t used = state_.pool.used();
-    DropVersion(state_, object, now_);
-    outcome_.bytes += used - state_.pool.used();
+    outcome_.bytes += EvictObject(state_, object, now_);
     ++outcome_.objects;
-    ++state_.counters.evicted_objects;
-    state_.counters.evicted_bytes += used - state_.pool.used();
   }
 
   static constexpr size_t kMembersAtOnce = 256;
@@ -157,6 +154,15 @@ Watermarks WatermarksOf(double high, double ratio, uint64_t capacity) {
 
 }  // namespace
 
+uint64_t EvictObject(State& state, Object* object, TimePoint now) {
+  const uint64_t used = state.pool.used();
+  DropVersion(state, object, now);
+  const uint64_t freed = used - state.pool.used();
+  ++state.counters.evicted_objects;
+  state.counters.evicted_bytes += freed;
+  return freed;
+}
+
 EvictionOutcome Evict(State& state, const EvictionGoal& goal, TimePoint now) {
   return Run(state, goal, now).Do();
 }
@@ -177,6 +183,14 @@ bool EvictAboveWatermarks(State& state, TimePoint now, uint32_t budget) {
   const uint64_t used = state.pool.used();
   const bool above = used > all.high || (state.evicting && used > all.low);
   const uint64_t wished = std::exchange(state.eviction_wish, 0);
+  if (const uint64_t hole = std::exchange(state.hole_wish, 0); hole > 0) {
+    const uint64_t before = state.counters.evicted_objects;
+    const bool made = MakeHole(state, hole, {}, budget, now);
+    const uint64_t evicted = state.counters.evicted_objects - before;
+    budget -= static_cast<uint32_t>(std::min<uint64_t>(evicted, budget));
+    if (!made && evicted > 0) state.hole_wish = hole;
+    more = state.hole_wish > 0;
+  }
   state.evicting = false;
   if (above || wished > 0)
     slice(std::max(wished, above ? used - all.low : 0), kNoSlot, state.evicting);

@@ -23,6 +23,9 @@ struct EvictionOutcome {
 // with its whole group, unless a member is leased: then the group stays.
 EvictionOutcome Evict(State& state, const EvictionGoal& goal, TimePoint now);
 
+// This one, which must be in a queue and unleased. Returns the bytes freed.
+uint64_t EvictObject(State& state, Object* object, TimePoint now);
+
 // One slice of eviction above the watermarks, `budget` objects at most. True: more is to be done.
 bool EvictAboveWatermarks(State& state, TimePoint now, uint32_t budget);
 

@@ -4,6 +4,7 @@
 
 #include "master/core/checks.h"
 #include "master/core/eviction/evictor.h"
+#include "master/core/eviction/hole_maker.h"
 #include "master/core/ops/ops.h"
 #include "master/core/prefix_rename.h"
 #include "master/core/versions.h"
@@ -52,10 +53,6 @@ Status CheckReplace(const Object* object, const PutStartArgs& args) {
               ", an upsert cannot move it to " + Quote(args.config.group)};
 }
 
-uint64_t FootprintOf(const PutStartArgs& args) {
-  return ExtentFootprint(args.size) * args.config.replica_num;
-}
-
 Status NoRoom(const State& state, uint64_t size) {
   uint64_t largest = 0;
   for (const uint32_t slot : state.pool.allocatable()) {
@@ -69,17 +66,58 @@ Status NoRoom(const State& state, uint64_t size) {
               std::to_string(largest)};
 }
 
+std::vector<uint32_t> SlotsOf(const State& state, const Object* object) {
+  std::vector<uint32_t> slots;
+  if (object == nullptr || !object->has_version()) return slots;
+  ExtentRef scratch;
+  for (const ExtentRef& extent : object->extents(scratch)) {
+    if (state.pool.live(extent.slot)) slots.push_back(extent.slot);
+  }
+  return slots;
+}
+
+// Evicts for the put; true when something was done. Bytes are freed where it is coldest, and when that
+// is not enough in one piece, a hole is made.
+bool EvictFor(State& state, const PlacementRequest& request, TimePoint now) {
+  const uint64_t wanted = ExtentFootprint(request.size);
+  std::vector<uint32_t> excluded;
+  for (const std::string& name : request.excluded) {
+    const uint32_t slot = state.pool.FindByName(name);
+    if (slot != kNoSlot) excluded.push_back(slot);
+  }
+  const auto allowed = [&](uint32_t slot) {
+    return std::find(excluded.begin(), excluded.end(), slot) == excluded.end();
+  };
+  const auto slots = state.pool.allocatable();
+  if (wanted > state.pool.capacity() || std::none_of(slots.begin(), slots.end(), allowed))
+    return false;
+  const uint64_t before = state.counters.evicted_objects;
+  const uint32_t limit = state.options.inline_eviction_limit;
+  if (state.pool.capacity() - state.pool.used() < wanted)
+    Evict(state, {wanted, limit, kNoSlot}, now);
+  const auto has_hole = [&](uint32_t slot) {
+    const OffsetAllocator& allocator = *state.pool.at(slot).allocator;
+    const uint32_t hole = allocator.LargestHole();
+    return allowed(slot) && hole != OffsetAllocator::kNoHandle &&
+           allocator.BlockBytes(hole) >= wanted;
+  };
+  if (std::none_of(slots.begin(), slots.end(), has_hole)) {
+    MakeHole(state, wanted, excluded, limit, now);
+  }
+  state.counters.evicted_inline += state.counters.evicted_objects - before;
+  // The background goes on, so that the next attempt finds more.
+  const auto share = static_cast<uint64_t>(state.options.eviction_ratio *
+                                           static_cast<double>(state.pool.capacity()));
+  state.eviction_wish = std::max({state.eviction_wish, wanted * request.replicas, share});
+  state.hole_wish = std::max(state.hole_wish, wanted);
+  return true;
+}
+
 // Space for the put, evicting for it once. kNoAvailableHandle.
 Result<ExtentList> FindRoom(State& state, TimePoint now, const PutStartArgs& args,
                             const Object* object) {
   if (args.size == 0) return ExtentList();
-  std::vector<uint32_t> old_slots;
-  ExtentRef scratch;
-  if (object != nullptr && object->has_version()) {
-    for (const ExtentRef& extent : object->extents(scratch)) {
-      if (state.pool.live(extent.slot)) old_slots.push_back(extent.slot);
-    }
-  }
+  const std::vector<uint32_t> old_slots = SlotsOf(state, object);
   const PlacementRequest request = {.size = args.size,
                                     .replicas = args.config.replica_num,
                                     .preferred = args.config.preferred_segments,
@@ -89,22 +127,13 @@ Result<ExtentList> FindRoom(State& state, TimePoint now, const PutStartArgs& arg
                                     .key = args.name.key};
   ExtentList extents = state.placer.Place(request, state.rng);
   if (!extents.empty()) return extents;
-  const uint64_t free = state.pool.capacity() - state.pool.used();
-  const uint64_t wanted = ExtentFootprint(args.size);
-  if (wanted <= state.pool.capacity() && !state.pool.allocatable().empty()) {
-    const uint64_t before = state.counters.evicted_objects;
-    Evict(state,
-          {std::max(wanted, wanted > free ? wanted - free : 0), state.options.inline_eviction_limit,
-           kNoSlot},
-          now);
-    state.counters.evicted_inline += state.counters.evicted_objects - before;
-    extents = state.placer.Place(request, state.rng);
-    if (!extents.empty()) return extents;
-    // The background goes on, so that the next attempt finds more.
-    state.eviction_wish =
-        std::max({state.eviction_wish, FootprintOf(args),
-                  static_cast<uint64_t>(state.options.eviction_ratio *
-                                        static_cast<double>(state.pool.capacity()))});
+  const uint64_t eviction_wish = state.eviction_wish;
+  const uint64_t hole_wish = state.hole_wish;
+  if (EvictFor(state, request, now)) extents = state.placer.Place(request, state.rng);
+  if (!extents.empty()) {
+    state.eviction_wish = eviction_wish;
+    state.hole_wish = hole_wish;
+    return extents;
   }
   ++state.counters.placement_failures;
   return NoRoom(state, args.size);

@@ -103,6 +103,50 @@ TEST_F(Eviction, PutStartEvictsInlineWhatItNeeds) {
   EXPECT_GT(core().GetCounters().evicted_inline, 0u);
 }
 
+TEST_F(Eviction, MakesOneHoleWhereTheColdestLieApart) {
+  Mount("a", 64 * 4096);
+  Fill(64);
+  // Every second object is old: the oldest are no neighbours.
+  for (int i = 1; i < 64; i += 2) ASSERT_TRUE(Get("k" + std::to_string(i)).ok());
+  Advance(Seconds(11));
+  EXPECT_TRUE(Start("large", 12 * 4096).ok());
+  EXPECT_GE(Left("k"), 64 - 13 - 13);
+}
+
+TEST_F(Eviction, AHoleSparesWhatIsLeasedOrPinned) {
+  Mount("a", 32 * 4096);
+  Fill(16, "k");
+  Fill(1, "hard", {.hard_pin = true});
+  Fill(4, "k2");
+  Fill(1, "soft", {.soft_pin = SoftPinAction::kEnable});
+  Fill(10, "k3");
+  ASSERT_TRUE(Get("k8").ok());
+  EXPECT_TRUE(Start("large", 9 * 4096).ok());
+  EXPECT_TRUE(Exists("k8"));
+  EXPECT_TRUE(Exists("hard0"));
+  EXPECT_TRUE(Exists("soft0"));
+  EXPECT_EQ(Start("larger", 20 * 4096).code(), ErrorCode::kNoAvailableHandle);
+}
+
+TEST_F(Eviction, AHoleTooLargeForOnePutStartIsMadeByTheNextOnes) {
+  options_.inline_eviction_limit = 8;
+  Mount("a", 64 * 4096);
+  Fill(64);
+  for (int i = 1; i < 64; i += 2) ASSERT_TRUE(Get("k" + std::to_string(i)).ok());
+  Advance(Seconds(11));
+  ASSERT_EQ(Start("large", 30 * 4096).code(), ErrorCode::kNoAvailableHandle);
+  TickAll();
+  EXPECT_TRUE(Start("large", 30 * 4096).ok());
+}
+
+TEST_F(Eviction, NothingIsEvictedWhereThePutMayNotGo) {
+  Mount("a", 16 * 4096);
+  Fill(16);
+  EXPECT_EQ(Start("new", 100, {.excluded_segments = {"a"}}).code(), ErrorCode::kNoAvailableHandle);
+  TickAll();
+  EXPECT_EQ(Left("k"), 16);
+}
+
 TEST_F(Eviction, AFailedPutStartArmsTheBackground) {
   options_.inline_eviction_limit = 1;
   Mount("a", 16 * 4096);
