@@ -83,31 +83,34 @@ Errno AddItem(Filler& filler, DirStream& stream, const DirItem& item, bool plus,
   return kSuccess;
 }
 
-void Fill(fuse_req_t req, size_t size, off_t from, fuse_file_info* fi, bool plus) {
-  OpenDirectory& directory = DirectoryOf(fi);
+// Fills one reply from offset `from`; kSuccess or what ended it.
+Errno Collect(Filler& filler, OpenDirectory& directory, uint64_t offset, bool plus,
+              std::vector<InodeId>& entered) {
   MutexLock lock(directory.mutex);
   DirStream& stream = *directory.stream;
-  Filler filler(req, size, plus);
-  std::vector<InodeId> entered;
-  uint64_t offset = static_cast<uint64_t>(from);
-  Errno error = kSuccess;
   for (;;) {
     if (offset < kDots) {
       const bool self = offset == 0;
-      if (!filler.AddDot(self ? "." : "..", self ? stream.directory()->id : kRootId, offset + 1)) break;
+      const InodeId ino = self ? stream.directory()->id : kRootId;
+      if (!filler.AddDot(self ? "." : "..", ino, offset + 1)) return kSuccess;
       ++offset;
       continue;
     }
     const auto item = stream.At(offset - kDots);
-    if (!item.ok()) {
-      error = item.error();
-      break;
-    }
-    if (*item == nullptr || !filler.HasRoomFor((*item)->name.c_str())) break;
-    error = AddItem(filler, stream, **item, plus, entered);
-    if (!error.ok()) break;
+    if (!item.ok()) return item.error();
+    if (*item == nullptr || !filler.HasRoomFor((*item)->name.c_str())) return kSuccess;
+    const Errno error = AddItem(filler, stream, **item, plus, entered);
+    if (!error.ok()) return error;
     offset = (*item)->next + kDots;
   }
+}
+
+void Fill(fuse_req_t req, size_t size, off_t from, fuse_file_info* fi, bool plus) {
+  Filler filler(req, size, plus);
+  std::vector<InodeId> entered;
+  // The lock is let go before the reply: once that is out, a release on another thread may free the directory.
+  const Errno error =
+      Collect(filler, DirectoryOf(fi), static_cast<uint64_t>(from), plus, entered);
   // What was found before an error is delivered; the error comes with the next request.
   if (!error.ok() && filler.empty()) return Reply(req, error);
   FileSystem& fs = FsOf(req);
