@@ -88,7 +88,7 @@ void HeartbeatLoop::Loop() {
         Verify(step.timeout);
         break;
     }
-    if (!Rest(step.action == NodeAction::kWait ? step.until : TimePoint::min())) return;
+    if (!Rest(step.action == NodeAction::kWait ? step.until : TimePoint{})) return;
   }
 }
 
@@ -96,8 +96,8 @@ void HeartbeatLoop::Loop() {
 bool HeartbeatLoop::Rest(TimePoint until) {
   MutexLock lock(mutex_);
   while (!stopping_) {
-    const Duration left = until - std::max(parts_.clock.Now(), TimePoint{});
-    if (until == TimePoint::min() || left <= Duration::zero()) break;
+    const Duration left = until - parts_.clock.Now();
+    if (left <= Duration::zero()) break;
     (void)changed_.WaitFor(mutex_, left);
   }
   return !stopping_;
