@@ -147,7 +147,7 @@ TEST_P(SemanticsTest, WhatTheStoreCannotDoFailsWithOneErrno) {
 }
 
 TEST_P(SemanticsTest, ErrnosOfWrongCalls) {
-  Sh("mkdir \"$M/d\"; echo x > \"$M/d/f\"");
+  Sh("mkdir \"$M/d\"; echo x > \"$M/d/f\"; echo x > \"$M/other\"");
   EXPECT_EQ(open(Path("d/f").c_str(), O_CREAT | O_EXCL | O_WRONLY, 0644), -1);
   EXPECT_EQ(errno, EEXIST);
   EXPECT_EQ(open(Path("d").c_str(), O_WRONLY), -1);
@@ -160,7 +160,7 @@ TEST_P(SemanticsTest, ErrnosOfWrongCalls) {
   EXPECT_EQ(errno, EISDIR);
   EXPECT_EQ(rmdir(Path("d/f").c_str()), -1);
   EXPECT_EQ(errno, ENOTDIR);
-  EXPECT_EQ(rename(Path("d/f").c_str(), Path("d").c_str()), -1);
+  EXPECT_EQ(rename(Path("other").c_str(), Path("d").c_str()), -1);
   EXPECT_EQ(errno, EISDIR);
   EXPECT_EQ(rename(Path("d").c_str(), Path("d/e").c_str()), -1);
   EXPECT_EQ(errno, EINVAL);
