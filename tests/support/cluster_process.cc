@@ -110,7 +110,8 @@ const std::string& ClusterProcess::node_line(const std::string& name) const {
 }
 
 std::unique_ptr<MountProcess> ClusterProcess::Mount(const MountSpec& spec) {
-  std::filesystem::create_directories(spec.folder);
+  std::error_code dead_mount;  // is a folder too, to whoever mounts over it
+  std::filesystem::create_directories(spec.folder, dead_mount);
   std::string options = spec.embedded ? "nohuge" : "nohuge,master=" + address_;
   for (const std::string& option : spec.options) options += "," + option;
   ProcessOptions process;

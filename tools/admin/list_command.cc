@@ -96,8 +96,8 @@ ExitStatus RunList(Session& session, const ListRequest& request) {
     Complain(session, "ls " + Quoted(*prefix), status);
     return ExitStatusOf(status.code());
   }
-  if (truncated && !session.config().json) {
-    session.console().out.flush();
+  // Not to somebody who stopped reading.
+  if (truncated && !session.config().json && session.console().out.flush().good()) {
     session.console().err << "mooncake-admin: there are more; raise --limit to see them"
                           << std::endl;
   }

@@ -54,9 +54,6 @@ TEST(Refusal, BadOptions) {
       {"no master",
        {node, "--master=127.0.0.1:1", "--master_wait=200ms", "--segment_size=1MiB"},
        "127.0.0.1:1"},
-      {"more memory than there is",
-       {node, "--master=127.0.0.1:1", "--segment_size=60TiB", "--prefault"},
-       ""},
       {"admin: no command", {admin}, "--help"},
       {"admin: unknown command", {admin, "frobnicate"}, "--help"},
       {"admin: no master", {admin, "--master=127.0.0.1:1", "status"}, "127.0.0.1:1"},
@@ -71,6 +68,19 @@ TEST(Refusal, BadOptions) {
   };
   for (const Refusal& refusal : refusals) ExpectRefused(refusal);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+// The limit keeps the rest of the machine out of it.
+TEST(Refusal, MemoryThatCannotBeHad) {
+  ClusterProcess cluster;
+  const std::string node = ProgramPath("mooncake-storenode") + " --master=" + cluster.address() +
+                           " --segment_size=60TiB --listen=127.0.0.1:0";
+  const RunResult run =
+      testing::Run({.command = {"/bin/sh", "-c", "ulimit -v 4000000; exec " + node}}, Seconds(15));
+  EXPECT_EQ(run.ended.signal, 0) << run.err;
+  EXPECT_GT(run.ended.exit_status, 0) << run.err;
+  EXPECT_NE(run.err.find("TiB"), std::string::npos) << run.err;
+  EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
 }
 
 TEST(Refusal, AddressOfTheMasterIsWrongInTheEnvironment) {
