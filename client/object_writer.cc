@@ -23,6 +23,12 @@ TimePoint BeforeCleanUp(TimePoint now, TimePoint deadline) {
   return deadline - std::clamp<Duration>((deadline - now) / 10, Duration::zero(), Seconds(2));
 }
 
+// Failures of the way to a node, not of the write itself.
+bool IsPathFailure(ErrorCode code) {
+  return code == ErrorCode::kTransferFail || code == ErrorCode::kRpcTimeout ||
+         code == ErrorCode::kSegmentNotFound || code == ErrorCode::kInvalidVersion;
+}
+
 // How many of `jobs` go first. A key that comes twice begins another window: side by side, the second write would preempt the first.
 size_t WindowOf(std::span<PutJob* const> jobs) {
   std::unordered_set<std::string_view> keys;
@@ -45,37 +51,65 @@ struct ObjectWriter::Write {
   WriteGrant grant;
   TimePoint grant_end{};
   std::optional<WriteSlices> maker;
-  std::vector<size_t> first_slices;  // of each extent, and the end
-  std::vector<std::byte> gathered;   // the object, when its parts are many and small
-  ByteSpan whole;                    // of `gathered`
+  std::vector<size_t> first_slices;     // of each extent, and the end
+  std::vector<std::byte> gathered;      // the object, when its parts are many and small
+  ByteSpan whole;                       // of `gathered`
+  bool path_failed = false;             // bytes did not get there; another attempt may
+  std::vector<SegmentId> bad_segments;  // of those, the ones to keep away from
 };
 
 void ObjectWriter::Put(std::span<PutJob* const> jobs, const PutOptions& options,
                        TimePoint deadline) {
   while (!jobs.empty()) {
-    const size_t count = WindowOf(jobs);
-    PutWindow(jobs.first(count), options, deadline);
-    jobs = jobs.subspan(count);
+    const auto window = jobs.first(WindowOf(jobs));
+    const Failed failed = PutWindow(window, options, deadline);
+    if (!failed.jobs.empty() && clock_.Now() < deadline) PutAgain(failed, options, deadline);
+    jobs = jobs.subspan(window.size());
   }
 }
 
-void ObjectWriter::PutWindow(std::span<PutJob* const> jobs, const PutOptions& options,
-                             TimePoint deadline) {
+// Elsewhere: until the master has noticed that a node is gone, it goes on choosing it.
+void ObjectWriter::PutAgain(const Failed& failed, const PutOptions& options, TimePoint deadline) {
+  PutOptions elsewhere = options;
+  std::vector<std::string>& excluded = elsewhere.config.excluded_segments;
+  for (std::string& name : directory_.NamesOf(failed.segments)) excluded.push_back(std::move(name));
+  std::vector<Result<PutResult>> first;
+  for (const PutJob* job : failed.jobs) first.push_back(job->result);
+  (void)PutWindow(failed.jobs, elsewhere, deadline);
+  for (size_t i = 0; i < failed.jobs.size(); ++i) {
+    // That there is no room without the failed nodes is not what went wrong.
+    Result<PutResult>& result = failed.jobs[i]->result;
+    if (result.code() == ErrorCode::kNoAvailableHandle) result = std::move(first[i]);
+  }
+}
+
+ObjectWriter::Failed ObjectWriter::PutWindow(std::span<PutJob* const> jobs,
+                                             const PutOptions& options, TimePoint deadline) {
   std::vector<Write> writes = Reserve(jobs, options, deadline);
   WriteAll(writes, options, deadline);
-  const TimePoint clean_up = std::max(deadline, clock_.Now() + kCleanUpTime);
-  FenceAll(writes, clean_up);
-  EndAll(writes, options, clean_up);
+  // What was written is ended before anybody waits for the fence of what was not.
+  EndAll(writes, options, std::max(deadline, clock_.Now() + kCleanUpTime));
+  const TimePoint now = clock_.Now();
+  FenceAll(writes, std::clamp(deadline, now + kCleanUpTime, now + kFencePatience));
   RevokeAll(writes, std::max(deadline, clock_.Now() + kCleanUpTime));
+  Failed failed;
   for (Write& write : writes) {
-    MC_CHECK(write.session.phase() == PutSession::Phase::kDone);
-    if (write.session.outcome().ok()) {
-      write.job->result =
-          PutResult{.version = write.session.put_id(), .replicas = write.session.replicas()};
-    } else {
-      write.job->result = write.session.outcome();
+    const PutSession& session = write.session;
+    MC_CHECK(session.phase() == PutSession::Phase::kDone);
+    if (session.outcome().ok()) {
+      write.job->result = PutResult{.version = session.put_id(), .replicas = session.replicas()};
+      continue;
     }
+    write.job->result = session.outcome();
+    if (!session.revoked() || !write.path_failed) continue;
+    failed.jobs.push_back(write.job);
+    failed.segments.insert(failed.segments.end(), write.bad_segments.begin(),
+                           write.bad_segments.end());
   }
+  std::sort(failed.segments.begin(), failed.segments.end());
+  failed.segments.erase(std::unique(failed.segments.begin(), failed.segments.end()),
+                        failed.segments.end());
+  return failed;
 }
 
 std::vector<ObjectWriter::Write> ObjectWriter::Reserve(std::span<PutJob* const> jobs,
@@ -122,6 +156,7 @@ void ObjectWriter::PlanWrite(Write& write, const SegmentDirectory::Peers& peers,
                              std::vector<PeerSlice>& slices) {
   for (const PutWrite& extent : write.session.writes()) {
     if (peers.contains(extent.extent.segment)) continue;
+    write.path_failed = true;
     return write.session.Abandon(Status(
         ErrorCode::kTransferFail,
         "segment " + extent.extent.segment.ToString() + " left after the write was reserved"));
@@ -148,6 +183,11 @@ void ObjectWriter::ReportWrite(Write& write, std::span<const PeerSlice> slices) 
       sent = sent || slices[s].sent;
       // An unknown outcome weighs more than a refusal: it needs the fence.
       if (!status.ok() && (outcome.ok() || IsUnknownOutcome(status.code()))) outcome = status;
+    }
+    if (IsPathFailure(outcome.code())) write.path_failed = true;
+    // A segment that only has another epoch by now is as good as any.
+    if (IsPathFailure(outcome.code()) && outcome.code() != ErrorCode::kInvalidVersion) {
+      write.bad_segments.push_back(write.session.writes()[i].extent.segment);
     }
     outcomes.push_back(std::move(outcome));
     unsent.push_back(!sent);

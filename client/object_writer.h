@@ -1,5 +1,5 @@
-// Writes objects: reserves, fills all replicas side by side, ends; or revokes so that nothing is left. The decisions are
-// client/core/put_session's.
+// Writes objects: reserves, fills all replicas side by side, ends; or revokes so that nothing is left, and tries once more
+// elsewhere if a node was the reason. The decisions are client/core/put_session's.
 #pragma once
 
 #include <optional>
@@ -27,6 +27,8 @@ class ObjectWriter {
  public:
   // Cleaning up after a failure may take this much longer than the deadline of the call.
   static constexpr Duration kCleanUpTime = Seconds(1);
+  // A node that does not answer a fence for so long holds up its caller no more: the space then stays reserved.
+  static constexpr Duration kFencePatience = Seconds(5);
 
   ObjectWriter(MasterApi& master, SegmentDirectory& directory, DataPath& data, const Clock& clock,
                ClientId client)
@@ -37,8 +39,14 @@ class ObjectWriter {
 
  private:
   struct Write;  // a job with its session
+  // What is worth another attempt, and the segments to keep away from then.
+  struct Failed {
+    std::vector<PutJob*> jobs;
+    std::vector<SegmentId> segments;
+  };
 
-  void PutWindow(std::span<PutJob* const> jobs, const PutOptions& options, TimePoint deadline);
+  Failed PutWindow(std::span<PutJob* const> jobs, const PutOptions& options, TimePoint deadline);
+  void PutAgain(const Failed& failed, const PutOptions& options, TimePoint deadline);
   std::vector<Write> Reserve(std::span<PutJob* const> jobs, const PutOptions& options,
                              TimePoint deadline);
   void WriteAll(std::vector<Write>& writes, const PutOptions& options, TimePoint deadline);

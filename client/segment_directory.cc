@@ -1,7 +1,6 @@
 #include "client/segment_directory.h"
 
 #include <algorithm>
-#include <vector>
 
 namespace mooncake {
 
@@ -21,7 +20,7 @@ Result<SegmentDirectory::Peers> SegmentDirectory::Resolve(std::span<const Segmen
     for (const SegmentId& id : ids) {
       const auto it = known_.find(id);
       if (it != known_.end()) {
-        peers.emplace(id, it->second);
+        peers.emplace(id, it->second.address);
       } else {
         unknown.push_back(id);
       }
@@ -35,10 +34,21 @@ Result<SegmentDirectory::Peers> SegmentDirectory::Resolve(std::span<const Segmen
   if (known_.size() + found.size() > kMaxEntries) known_.clear();
   for (const SegmentInfo& segment : found) {
     const PeerAddress address = AddressOf(segment.descriptor);
-    known_.insert_or_assign(segment.descriptor.id, address);
+    known_.insert_or_assign(segment.descriptor.id,
+                            Known{.address = address, .name = segment.descriptor.name});
     peers.insert_or_assign(segment.descriptor.id, address);
   }
   return peers;
+}
+
+std::vector<std::string> SegmentDirectory::NamesOf(std::span<const SegmentId> ids) const {
+  std::vector<std::string> names;
+  MutexLock lock(mutex_);
+  for (const SegmentId& id : ids) {
+    const auto it = known_.find(id);
+    if (it != known_.end()) names.push_back(it->second.name);
+  }
+  return names;
 }
 
 }  // namespace mooncake

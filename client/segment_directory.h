@@ -2,7 +2,9 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "master/api/master_api.h"
 #include "transfer/base/mutex.h"
@@ -19,13 +21,21 @@ class SegmentDirectory {
 
   explicit SegmentDirectory(MasterApi& master) : master_(master) {}
 
+  // Names of those of `ids` that were resolved before, for asking the master to leave them out.
+  std::vector<std::string> NamesOf(std::span<const SegmentId> ids) const MC_EXCLUDES(mutex_);
+
   // Addresses of those of `ids` that exist; the others are left out. May call the master. kRpcFail, kRpcTimeout.
   Result<Peers> Resolve(std::span<const SegmentId> ids, TimePoint deadline) MC_EXCLUDES(mutex_);
 
  private:
+  struct Known {
+    PeerAddress address;
+    std::string name;
+  };
+
   MasterApi& master_;
-  Mutex mutex_;
-  Peers known_ MC_GUARDED_BY(mutex_);
+  mutable Mutex mutex_;
+  std::unordered_map<SegmentId, Known> known_ MC_GUARDED_BY(mutex_);
 };
 
 PeerAddress AddressOf(const SegmentDescriptor& segment);

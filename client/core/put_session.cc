@@ -89,6 +89,7 @@ void PutSession::OnEnd(const Status& status) {
 
 void PutSession::OnRevoke(const Status& status) {
   MC_CHECK(phase_ == Phase::kRevoking);
+  revoked_ = status.ok();
   if (!end_unknown_ || status.ok()) return Finish(outcome_);
   // An End without an answer was followed by a Revoke; what the master says to that may tell what
   // became of the End.

@@ -59,6 +59,8 @@ class PutSession {
   // The caller gives up before or while writing (deadline passed before the first write): nothing was sent.
   void Abandon(Status why);
 
+  // kDone: true if the master confirmed that nothing is left of the write, so that it may be tried anew.
+  bool revoked() const { return revoked_; }
   // kDone: what the caller is told.
   const Status& outcome() const { return outcome_; }
 
@@ -73,6 +75,7 @@ class PutSession {
   int ends_ = 0;
   bool end_unknown_ = false;  // the last PutEnd had no answer
   bool settled_ = true;
+  bool revoked_ = false;
   Status outcome_;  // the first error, until kDone
 };
 

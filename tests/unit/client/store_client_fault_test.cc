@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <map>
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -94,6 +96,23 @@ TEST_P(StoreClientFaultTest, AWriteToADeadNodeFailsAndLeavesNothing) {
             used + 1024);  // held for the write deadline, since nobody could be asked to fence
 }
 
+TEST_P(StoreClientFaultTest, WritesGoElsewhereWhileTheMasterStillTrustsADeadNode) {
+  Cluster cluster(TwoNodes());
+  const auto client = cluster.NewClient(GetParam());
+  ASSERT_TRUE(client->Put("warm", AsBytes("up")).ok());
+  cluster.KillNode(0);
+  std::vector<std::string> keys;
+  for (int i = 0; i < 20; ++i) keys.push_back("k" + std::to_string(i));
+  for (const std::string& key : keys) {
+    const Result<PutResult> put = client->Put(key, AsBytes(key));
+    EXPECT_TRUE(put.ok()) << put.status();
+  }
+  for (const std::string& key : keys) EXPECT_EQ(GetText(*client, key), key);
+  std::vector<PutItem> items;
+  for (const std::string& key : keys) items.push_back({"b" + key, AsBytes(key)});
+  for (const auto& put : client->BatchPut(items)) EXPECT_TRUE(put.ok()) << put.status();
+}
+
 TEST(StoreClientFault, AWriteThatIsRefusedFreesItsSpaceAtOnce) {
   Cluster cluster(TwoNodes());
   const auto client = cluster.NewClient();
@@ -132,9 +151,9 @@ class FakePathTest : public ::testing::Test {
 TEST_F(FakePathTest, AWriteOfUnknownOutcomeIsFencedAndItsSpaceFreeAtOnce) {
   for (const bool arrives : {false, true}) {
     for (const ErrorCode code : {ErrorCode::kTransferFail, ErrorCode::kRpcTimeout}) {
-      bool first = true;  // the other slices pass
-      fake_->SetSliceHook([&](const PeerAddress&, const Slice&) -> testing::FakeFault {
-        if (!std::exchange(first, false)) return {};
+      std::set<PutId> seen;  // the first slice of each attempt fails, the others pass
+      fake_->SetSliceHook([&](const PeerAddress&, const Slice& slice) -> testing::FakeFault {
+        if (!seen.insert(slice.grant.put_id).second) return {};
         return {.status = Status(code, "told to"), .move_first = arrives};
       });
       const uint64_t fences = fake_->fences();
@@ -149,9 +168,10 @@ TEST_F(FakePathTest, AWriteOfUnknownOutcomeIsFencedAndItsSpaceFreeAtOnce) {
 }
 
 TEST_F(FakePathTest, OneSliceOfManyThatFailsFailsTheWholePut) {
-  int slice = 0;
-  fake_->SetSliceHook([&](const PeerAddress&, const Slice&) -> testing::FakeFault {
-    return {.status = ++slice == 3 ? Status(ErrorCode::kInvalidVersion, "told to") : Status::Ok()};
+  std::map<PutId, int> slices;  // by attempt
+  fake_->SetSliceHook([&](const PeerAddress&, const Slice& slice) -> testing::FakeFault {
+    const bool third = ++slices[slice.grant.put_id] == 3;
+    return {.status = third ? Status(ErrorCode::kInvalidVersion, "told to") : Status::Ok()};
   });
   const std::string a(600'000, 'a'), b(600'000, 'b'), c(600'000, 'c'), d(600'000, 'd');
   const ByteSpan parts[] = {AsBytes(a), AsBytes(b), AsBytes(c), AsBytes(d)};
