@@ -1,8 +1,10 @@
 #include "fuse/mount_point.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,10 +14,14 @@
 #include <sstream>
 #include <vector>
 
+#include "transfer/base/clock.h"
+
 namespace mooncake::fs {
 namespace {
 
 constexpr char kType[] = "fuse.mooncake";
+constexpr Duration kAnswerBound = Seconds(3);
+constexpr useconds_t kLookEveryUs = 2000;
 
 // Octal escapes of the mount table: "\040" is a space.
 std::string Unescape(const std::string& text) {
@@ -77,6 +83,28 @@ std::string AbsolutePath(const std::string& path) {
   return (base == "/" ? "" : base) + "/" + last;
 }
 
+// stat(2) may still be answered from the kernel's memory, statfs(2) never is. By a child, since the daemon may be frozen
+// rather than dead: then nobody answers, and it counts as alive.
+bool IsDead(const std::string& path) {
+  const pid_t child = fork();
+  if (child < 0) return false;
+  if (child == 0) {
+    struct statfs info {};
+    _exit(statfs(path.c_str(), &info) != 0 && (errno == ENOTCONN || errno == ECONNABORTED) ? 1 : 0);
+  }
+  const TimePoint deadline = SystemClock().Now() + kAnswerBound;
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    if (SystemClock().Now() >= deadline) {
+      kill(child, SIGKILL);
+      waitpid(child, nullptr, 0);
+      return false;
+    }
+    usleep(kLookEveryUs);
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 1;
+}
+
 }  // namespace
 
 bool IsOurMount(const std::string& path) { return TypeMountedAt(path) == kType; }
@@ -95,22 +123,21 @@ bool LazyUnmount(const std::string& path) {
 
 Result<std::string> PrepareMountPoint(const std::string& directory, bool nonempty) {
   std::string path = AbsolutePath(directory);
+  if (TypeMountedAt(path).starts_with("fuse") && IsDead(path) && !LazyUnmount(path)) {
+    return Refuse(path, "a dead mount is in the way; run 'umount -l " + path + "' as root");
+  }
+  if (IsOurMount(path)) {
+    return Refuse(path, "a Mooncake Store is mounted here already and was left alone; 'umount " + path + "' first");
+  }
   struct stat info {};
-  if (stat(path.c_str(), &info) != 0 && errno == ENOTCONN) {
-    const std::string dead = TypeMountedAt(path);
-    if (dead.rfind("fuse", 0) != 0 || !LazyUnmount(path)) {
-      return Refuse(path, "a dead mount is in the way; run 'umount -l " + path + "' as root");
-    }
-    if (stat(path.c_str(), &info) != 0) return Refuse(path, std::strerror(errno));
-  } else if (stat(path.c_str(), &info) != 0) {
+  if (stat(path.c_str(), &info) != 0) {
     const bool missing = errno == ENOENT;
     return Refuse(path, missing ? "no such directory; create it with 'mkdir -p " + path + "'" : std::strerror(errno));
   }
   if (!S_ISDIR(info.st_mode)) return Refuse(path, "is not a directory; name an empty directory");
   char resolved[PATH_MAX];
-  if (realpath(path.c_str(), resolved) != nullptr) path = resolved;
-  if (IsOurMount(path)) {
-    return Refuse(path, "a Mooncake Store is mounted here already and was left alone; 'umount " + path + "' first");
+  if (realpath(path.c_str(), resolved) != nullptr && path != resolved) {
+    return PrepareMountPoint(resolved, nonempty);  // a symbolic link: what it leads to
   }
   if (!nonempty && !IsEmptyDirectory(path)) {
     return Refuse(path, "the directory is not empty; empty it, or mount over it with -o nonempty");

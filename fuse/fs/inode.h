@@ -62,6 +62,7 @@ struct Inode {
   uint64_t published_generation = 0;    // of the slab, when last published
   bool must_publish = false;            // changed in a way that the slab's generation does not show
   bool create_exclusively = false;      // O_EXCL, until first published
+  bool covers_stored = false;           // never published, renamed over a name that may have an older value stored
   FlushOutcome last_flush = FlushOutcome::kNone;
   int write_errno = 0;                  // a write failed: nothing more is accepted or published
   FileAttributes committed_attributes;  // of `version`

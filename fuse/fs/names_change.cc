@@ -215,9 +215,16 @@ Errno Names::RenameFile(const std::string& from, const std::string& to, bool no_
     if (!passes[i]->entered()) return Errno{EBUSY};
   }
   bool stored = true;
+  bool covers = false;
   {
     MutexLock lock(state_.mutex);
     stored = !inodes[0] || !inodes[0]->working || inodes[0]->version != kNoPut;
+    covers = !stored && inodes[0]->covers_stored;
+  }
+  if (covers) {
+    // What it was renamed over must not come back when it leaves.
+    const Status removed = state_.client.Remove(from, /*force=*/true, state_.options.timeout);
+    if (!removed.ok() && removed.code() != ErrorCode::kObjectNotFound) return ErrnoOf(removed);
   }
   if (stored) {
     const Status renamed = state_.client.Rename(from, to, no_replace, state_.options.timeout);
@@ -228,7 +235,10 @@ Errno Names::RenameFile(const std::string& from, const std::string& to, bool no_
   // What was never published replaces the target when it is: until then the store keeps the old value.
   MutexLock lock(state_.mutex);
   state_.table.MoveFile(from, to);
-  if (inodes[0]) state_.Stamp(inodes[0]);
+  if (inodes[0]) {
+    inodes[0]->covers_stored = !stored;
+    state_.Stamp(inodes[0]);
+  }
   return kSuccess;
 }
 

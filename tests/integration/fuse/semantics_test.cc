@@ -139,6 +139,9 @@ TEST_P(SemanticsTest, WhatTheStoreCannotDoFailsWithOneErrno) {
   EXPECT_EQ(errno, EPERM);
   EXPECT_EQ(mkfifo(Path("pipe").c_str(), 0644), -1);
   EXPECT_EQ(errno, EPERM);
+  Sh("echo y > \"$M/g\"");
+  EXPECT_EQ(renameat2(AT_FDCWD, Path("f").c_str(), AT_FDCWD, Path("g").c_str(), RENAME_EXCHANGE), -1);
+  EXPECT_EQ(errno, EINVAL);
   EXPECT_EQ(setxattr(Path("f").c_str(), "user.a", "b", 1, 0), -1);
   EXPECT_EQ(errno, EOPNOTSUPP);
   char value[8];

@@ -116,6 +116,16 @@ TEST_F(NamesTest, RenameOfAFileStillBeingWrittenMovesItsHandle) {
   EXPECT_FALSE(client_.Has(".tmp"));
 }
 
+TEST_F(NamesTest, WhatAnUnpublishedFileWasRenamedOverStaysGone) {
+  client_.Store("doc", "old doc");
+  HandlePtr handle = Create(".tmp");
+  EXPECT_EQ(Rename(".tmp", "doc"), 0);
+  EXPECT_EQ(Rename("doc", "elsewhere"), 0);
+  EXPECT_EQ(Walk("doc"), nullptr);
+  Close(std::move(handle));
+  EXPECT_EQ(List(""), std::vector<std::string>{"elsewhere"});
+}
+
 TEST_F(NamesTest, RenameOverAFileBeingWrittenTakesItsNameForGood) {
   HandlePtr handle = Create("b");
   Write(*handle, 0, "late");
