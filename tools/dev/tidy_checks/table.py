@@ -10,6 +10,8 @@ TYPES = 'master/api/types.h'
 TRANSPORT_PORTS = ('transfer/transport/transport.h', 'transfer/transport/served_segments.h', 'transfer/transport/master_clock.h')
 # The layout of the first page of a shared region, a header without code: the node writes it, the shm adapter reads it.
 REGION_HEADER = 'transfer/transport/shm/region_header.h'
+# Copies between a slice's buffers and mapped memory; shared by the adapters that map.
+SLICE_COPY = 'transfer/transport/slice_copy.h'
 # Knows the adapters; for those who put a whole program together.
 TRANSPORT_FACTORY = 'transfer/transport/transport_factory.h'
 CLIENT = ('client/store_client.h', 'client/core/', 'client/cache/')
@@ -17,15 +19,17 @@ CLIENT = ('client/store_client.h', 'client/core/', 'client/cache/')
 MAY_INCLUDE = {
     # row 0
     'transfer/base/': (),
-    'master/api/types': (BASE,),
+    'master/api/types': (BASE, 'master/api/segment_types.h'),
+    'master/api/segment_types': (BASE,),
     # row 1: the three pure cores
     'master/core/': (BASE, TYPES),
     'storenode/core/': (BASE, TYPES),
     'client/core/': (BASE, TYPES),
     # row 2
     'transfer/coord/': (BASE,),
-    'transfer/transport/memcpy/': (BASE,) + TRANSPORT_PORTS,
-    'transfer/transport/shm/': (BASE,) + TRANSPORT_PORTS,
+    'transfer/transport/memcpy/': (BASE, *TRANSPORT_PORTS, 'transfer/transport/in_process_directory.h', SLICE_COPY),
+    # Writes of the shm adapter travel in the tcp framing, over the node's Unix socket.
+    'transfer/transport/shm/': (BASE, *TRANSPORT_PORTS, SLICE_COPY, 'transfer/transport/tcp/'),
     'transfer/transport/tcp/': (BASE,) + TRANSPORT_PORTS,
     'transfer/transport/rdma/': (BASE,) + TRANSPORT_PORTS,
     'transfer/transport/': (BASE, 'transfer/transport/'),
