@@ -7,6 +7,7 @@
 #include <string>
 
 #include <CLI/CLI.hpp>
+#include <glog/logging.h>
 
 #include "tools/bench/master_bench.h"
 #include "tools/bench/mount_bench.h"
@@ -91,6 +92,9 @@ void Describe(CLI::App& app, Options& options) {
 
 int Run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  FLAGS_logtostderr = true;
+  FLAGS_minloglevel = google::GLOG_WARNING;  // the store in here need not tell of its life
+  google::InitGoogleLogging(kProgram);
   Options options;
   CLI::App app("Measures a Mooncake Store on this machine.", kProgram);
   Describe(app, options);

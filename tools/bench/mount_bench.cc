@@ -1,6 +1,9 @@
 #include "tools/bench/mount_bench.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,14 +25,15 @@ Status SystemError(const std::string& what) {
 // A folder of our own in one of the two places.
 class Place {
  public:
-  static Result<std::unique_ptr<Place>> Create(const std::string& parent) {
+  // `kind`: of the file system, as statfs(2) names it.
+  static Result<std::unique_ptr<Place>> Create(const std::string& parent, int64_t kind,
+                                               const std::string& cure) {
+    struct statfs info {};
+    if (::statfs(parent.c_str(), &info) != 0) return SystemError(parent);
+    if (static_cast<int64_t>(info.f_type) != kind)
+      return Status(ErrorCode::kInvalidParams, parent + " " + cure);
     std::string path = parent + "/mooncake-bench-" + std::to_string(::getpid());
-    std::error_code error;
-    if (!std::filesystem::create_directories(path, error) || error) {
-      return Status(ErrorCode::kInvalidParams, path + ": " +
-                                                   (error ? error.message() : "is there already") +
-                                                   "; name a folder that can be written to");
-    }
+    if (::mkdir(path.c_str(), 0755) != 0) return SystemError(path);
     return std::unique_ptr<Place>(new Place(std::move(path)));
   }
   ~Place() {
@@ -114,8 +118,12 @@ Status Compare(const char* what, uint64_t size, std::vector<Contender> pair,
 }  // namespace
 
 Result<std::vector<Row>> BenchMount(const MountBenchOptions& options, const Clock& clock) {
-  ASSIGN_OR_RETURN(const auto mount, Place::Create(options.dir));
-  ASSIGN_OR_RETURN(const auto tmpfs, Place::Create(options.beside));
+  ASSIGN_OR_RETURN(const auto mount,
+                   Place::Create(options.dir, FUSE_SUPER_MAGIC,
+                                 "is on no mount of mount.mooncake: mount a store there first"));
+  ASSIGN_OR_RETURN(const auto tmpfs,
+                   Place::Create(options.beside, TMPFS_MAGIC,
+                                 "is not on tmpfs: name a folder that is with --beside"));
   std::vector<Row> rows;
   for (const uint64_t size : options.sizes) {
     const auto value = std::make_shared<std::vector<char>>(size, 'v');

@@ -1,0 +1,59 @@
+#include "tools/bench/report.h"
+
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace mooncake::bench {
+namespace {
+
+Samples Of(Duration time) {
+  Samples samples;
+  samples.Add(time);
+  return samples;
+}
+
+std::vector<Row> Rows() {
+  return {{.what = "get",
+           .path = "shm",
+           .figure = {.bytes = 1 << 20, .samples = Of(Millis(1))},
+           .limit_name = "memcpy",
+           .limit = {.bytes = 1 << 20, .samples = Of(Duration(500000))},
+           .latencies = Of(Millis(1))},
+          {.what = "ping", .path = "rpc", .figure = {.operations = 100, .samples = Of(Millis(1))}}};
+}
+
+TEST(Report, EachFigureStandsBesideItsLimit) {
+  std::ostringstream out;
+  PrintTable(Rows(), 0, out);
+  EXPECT_EQ(out.str(),
+            "WHAT  PATH   SIZE       RATE      P50      P99  LIMIT    ITS RATE  SHARE\n"
+            "get   shm   1 MiB  1.05 GB/s  1.00 ms  1.00 ms  memcpy  2.10 GB/s  50.0%\n"
+            "ping  rpc       -    100 k/s        -        -                  -      -\n");
+}
+
+TEST(Report, JsonHasTheSame) {
+  std::ostringstream out;
+  PrintJson(Rows(), out);
+  const auto rows = nlohmann::json::parse(out.str())["rows"];
+  EXPECT_EQ(rows[0]["bytes"], 1 << 20);
+  EXPECT_DOUBLE_EQ(rows[0]["share"], 0.5);
+  EXPECT_DOUBLE_EQ(rows[0]["p50_s"], 0.001);
+  EXPECT_DOUBLE_EQ(rows[1]["per_second"], 100000);
+  EXPECT_FALSE(rows[1].contains("limit"));
+}
+
+TEST(Report, RatesAndTimesHaveThreeDigits) {
+  EXPECT_EQ(FormatRate(0, false), "0.00 /s");
+  EXPECT_EQ(FormatRate(999.4, false), "999 /s");
+  EXPECT_EQ(FormatRate(999.6, false), "1.00 k/s");
+  EXPECT_EQ(FormatRate(12345678, true), "12.3 MB/s");
+  EXPECT_EQ(FormatRate(5e12, true), "5000 GB/s");
+  EXPECT_EQ(FormatTime(Duration(0)), "0.00 ns");
+  EXPECT_EQ(FormatTime(Duration(1234)), "1.23 us");
+  EXPECT_EQ(FormatTime(Seconds(123)), "123 s");
+}
+
+}  // namespace
+}  // namespace mooncake::bench
