@@ -58,13 +58,34 @@ struct Group {
   absl::btree_set<Object*, ObjectOrder> members;  // readable ones
 };
 
-// What few objects have.
+// What API objects rarely and files of a mount always have; so it is packed too.
 struct ObjectExtra {
-  std::vector<ExtentRef> extents;  // all of them, when there are more than one
-  std::optional<ObjectAttributes> attributes;
+  std::unique_ptr<std::vector<ExtentRef>> extents;  // all of them, when there are more than one
   Group* group = nullptr;
   TimePoint soft_pin_until{};  // zero = none
+
+  void SetAttributes(const ObjectAttributes& attributes) {
+    mtime_ns = attributes.mtime_ns;
+    mode = attributes.mode;
+    uid = attributes.uid;
+    gid = attributes.gid;
+    kind = attributes.kind;
+    has_attributes = true;
+  }
+  std::optional<ObjectAttributes> attributes() const {
+    if (!has_attributes) return std::nullopt;
+    return ObjectAttributes{kind, mode, uid, gid, mtime_ns};
+  }
+
+ private:
+  int64_t mtime_ns = 0;
+  uint32_t mode = 0;
+  uint32_t uid = 0;
+  uint32_t gid = 0;
+  ObjectKind kind = ObjectKind::kFile;
+  bool has_attributes = false;
 };
+static_assert(sizeof(ObjectExtra) == 48, "see README.md, Memory");
 
 // Which of a segment's queues an object waits in; eviction/eviction_queue.h.
 enum class Queue : uint8_t { kUnread = 0, kRead = 1, kSoftUnread = 2, kSoftRead = 3, kNone = 4 };
@@ -83,6 +104,9 @@ struct Object {
   Group* group() const { return extra == nullptr ? nullptr : extra->group; }
   TimePoint soft_pin_until() const {
     return extra == nullptr ? TimePoint{} : extra->soft_pin_until;
+  }
+  std::optional<ObjectAttributes> attributes() const {
+    return extra == nullptr ? std::nullopt : extra->attributes();
   }
 
   Tenant* tenant = nullptr;
@@ -118,7 +142,7 @@ inline bool ObjectOrder::operator()(const Object* a, const Object* b) const {
 
 // All extents of the readable version. `scratch` backs the answer when there is just one.
 inline std::span<const ExtentRef> Object::extents(ExtentRef& scratch) const {
-  if (extra != nullptr && !extra->extents.empty()) return extra->extents;
+  if (extra != nullptr && extra->extents != nullptr) return *extra->extents;
   if (home == kNoSlot) return {};
   scratch.slot = home;
   scratch.block = block;

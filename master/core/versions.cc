@@ -48,9 +48,10 @@ void StoreExtents(State& state, Object& object, std::span<const ExtentRef> exten
   object.block = extents.empty() ? 0 : extents.front().block;
   object.offset = extents.empty() ? 0 : extents.front().offset;
   if (extents.size() > 1) {
-    object.MutableExtra().extents.assign(extents.begin(), extents.end());
+    object.MutableExtra().extents =
+        std::make_unique<std::vector<ExtentRef>>(extents.begin(), extents.end());
   } else if (object.extra != nullptr) {
-    object.extra->extents.clear();
+    object.extra->extents.reset();
   }
 }
 
@@ -93,8 +94,10 @@ void Detach(State& state, const Object& object, ExtentList extents, TimePoint un
 bool IsReadable(const State& state, const Object& object) {
   if (!object.has_version()) return false;
   if (object.home == kNoSlot) return true;
-  if (object.extra == nullptr || object.extra->extents.empty()) return state.pool.live(object.home);
-  return AnyReplicaLives(state, object.extra->extents);
+  if (object.extra == nullptr || object.extra->extents == nullptr) {
+    return state.pool.live(object.home);
+  }
+  return AnyReplicaLives(state, *object.extra->extents);
 }
 
 bool AnyReplicaLives(const State& state, std::span<const ExtentRef> extents) {
@@ -188,7 +191,7 @@ void Commit(State& state, Object& object, NewVersion version, TimePoint now) {
   object.hard_pin = version.hard_pin;
   StoreExtents(state, object, version.extents);
   CountReplicas(state, version.extents, 1);
-  if (version.attributes.has_value()) object.MutableExtra().attributes = version.attributes;
+  if (version.attributes.has_value()) object.MutableExtra().SetAttributes(*version.attributes);
   JoinGroup(object, version.group);
   if (version.soft_pin_until > now) {
     object.MutableExtra().soft_pin_until = version.soft_pin_until;

@@ -28,7 +28,7 @@ ReplicaList LeaseAndDescribe(State& state, TimePoint now, Object& object) {
   ExtentRef scratch;
   list.replicas = Describe(state, object.extents(scratch), ReplicaStatus::kComplete);
   list.lease = LeaseEnd(state, object) - now;
-  if (object.extra != nullptr) list.attributes = object.extra->attributes;
+  list.attributes = object.attributes();
   list.created_ms = object.created_ms;
   return list;
 }
@@ -85,7 +85,7 @@ ObjectStat StatOf(const State& state, TimePoint now, const Object& object) {
   }
   stat.hard_pin = object.hard_pin;
   if (const Group* group = object.group()) stat.group = group->name;
-  if (object.extra != nullptr) stat.attributes = object.extra->attributes;
+  stat.attributes = object.attributes();
   stat.created_ms = object.created_ms;
   return stat;
 }
@@ -108,7 +108,7 @@ Status SetAttributes(State& state, TimePoint now, const ObjectName& name, PutId 
                                             std::to_string(object->put_id.value) + ", not " +
                                             std::to_string(version.value)};
   }
-  object->MutableExtra().attributes = attributes;
+  object->MutableExtra().SetAttributes(attributes);
   return Status::Ok();
 }
 
