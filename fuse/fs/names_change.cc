@@ -237,6 +237,7 @@ Errno Names::RenameFile(const std::string& from, const std::string& to, bool no_
   state_.table.MoveFile(from, to);
   if (inodes[0]) {
     inodes[0]->covers_stored = !stored;
+    inodes[0]->create_exclusively = false;  // the new name may be taken; rename replaces
     state_.Stamp(inodes[0]);
   }
   return kSuccess;

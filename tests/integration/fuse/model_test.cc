@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <iterator>
@@ -13,6 +14,9 @@
 
 namespace mooncake::testing {
 namespace {
+
+constexpr uint64_t kSeeds = 200;
+constexpr int kSteps = 300;
 
 // One side: a root directory and the same descriptors by slot.
 struct Side {
@@ -211,9 +215,12 @@ class ModelTest : public EachDataPath {
 };
 
 TEST_P(ModelTest, RandomOperationsEqualAnOrdinaryDirectory) {
-  const char* wanted = getenv("MC_SEED");
-  if (wanted != nullptr) return RunSeed(std::strtoull(wanted, nullptr, 10), 300);
-  for (uint64_t seed = 1; seed <= 20 && !HasFailure(); ++seed) RunSeed(seed, 300);
+  // MC_SEED repeats one, MC_SEEDS runs more.
+  const char* one = getenv("MC_SEED");
+  if (one != nullptr) return RunSeed(std::strtoull(one, nullptr, 10), kSteps);
+  const char* many = getenv("MC_SEEDS");
+  const uint64_t seeds = many == nullptr ? kSeeds : std::strtoull(many, nullptr, 10);
+  for (uint64_t seed = 1; seed <= seeds && !HasFailure(); ++seed) RunSeed(seed, kSteps);
 }
 
 INSTANTIATE_TEST_SUITE_P(Mount, ModelTest, ::testing::Values("auto", "off"),

@@ -116,6 +116,14 @@ TEST_F(NamesTest, RenameOfAFileStillBeingWrittenMovesItsHandle) {
   EXPECT_FALSE(client_.Has(".tmp"));
 }
 
+TEST_F(NamesTest, AnExclusivelyCreatedFileCanBeRenamedOverAnother) {
+  client_.Store("doc", "old doc");
+  HandlePtr handle = Create("lock", {.write = true, .exclusive = true});
+  EXPECT_EQ(Rename("lock", "doc"), 0);
+  EXPECT_EQ(Close(std::move(handle)), 0);
+  EXPECT_EQ(client_.ValueOf("doc"), "");
+}
+
 TEST_F(NamesTest, WhatAnUnpublishedFileWasRenamedOverStaysGone) {
   client_.Store("doc", "old doc");
   HandlePtr handle = Create(".tmp");
