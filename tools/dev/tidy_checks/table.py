@@ -28,9 +28,9 @@ MAY_INCLUDE = {
     # row 2
     'transfer/coord/': (BASE,),
     'transfer/transport/memcpy/': (BASE, *TRANSPORT_PORTS, 'transfer/transport/in_process_directory.h', SLICE_COPY),
+    'transfer/transport/tcp/': (BASE,) + TRANSPORT_PORTS,
     # Writes of the shm adapter travel in the tcp framing, over the node's Unix socket.
     'transfer/transport/shm/': (BASE, *TRANSPORT_PORTS, SLICE_COPY, 'transfer/transport/tcp/'),
-    'transfer/transport/tcp/': (BASE,) + TRANSPORT_PORTS,
     'transfer/transport/rdma/': (BASE,) + TRANSPORT_PORTS,
     'transfer/transport/': (BASE, 'transfer/transport/'),
     'storenode/memory/': (BASE, REGION_HEADER),
