@@ -6,6 +6,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <thread>
@@ -69,12 +70,23 @@ class SignalWaiter {
   std::thread thread_;
 };
 
+// Every slab is an open file. The number of files that this process may have open now.
+size_t RaiseFileLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
+}
+
 FsOptions FsOptionsOf(const MountOptions& options) {
   FsOptions out;
   out.timeout = options.timeout;
   out.entry_timeout = options.entry_timeout;
   out.attr_timeout = options.attr_timeout;
   out.read_only = options.read_only;
+  out.fetch_most = std::min(out.fetch_most, options.cache_size / 2);
   out.defaults.uid = getuid();
   out.defaults.gid = getgid();
   out.defaults.directory_time_ns = SystemClock().WallNow().ns;
@@ -87,7 +99,7 @@ Status Serve(const MountOptions& options, const std::string& mount_point, const 
   SignalWaiter::BlockInThisThread();
   ASSIGN_OR_RETURN(OpenedStore store, open_store(options));
   ASSIGN_OR_RETURN(std::unique_ptr<SlabPool> slabs,
-                   SlabPool::Create({.memory_bytes = options.write_space,
+                   SlabPool::Create({.memory_bytes = options.write_space + options.cache_size,
                                      .spill_dir = options.spill_dir,
                                      .huge_pages = options.huge_pages}));
   LOG(INFO) << "slabs: " << slabs->Describe();
@@ -95,6 +107,8 @@ Status Serve(const MountOptions& options, const std::string& mount_point, const 
                           .slabs = std::move(slabs),
                           .probe = MakeProcProbe(),
                           .options = FsOptionsOf(options),
+                          .cache_bytes = options.cache_size,
+                          .cache_files = RaiseFileLimit() / 2,
                           .views_in_place = store.in_process},
                          SystemClock());
   ASSIGN_OR_RETURN(std::unique_ptr<Session> session, Session::Mount(file_system, options, mount_point));

@@ -112,12 +112,12 @@ ssize_t Device::SendInit(int fd, const iovec* parts, int count) {
   return write(fd, message.data(), message.size());
 }
 
-uint32_t Device::RegisterBacking(int fd) {
+uint32_t Device::Register(int fd) {
   const BackingMap map{.fd = fd, .flags = 0, .padding = 0};
   const int id = ioctl(fd_, kBackingOpen, &map);
   return id > 0 ? static_cast<uint32_t>(id) : 0;
 }
 
-void Device::UnregisterBacking(uint32_t id) { ioctl(fd_, kBackingClose, &id); }
+void Device::Unregister(uint32_t id) { ioctl(fd_, kBackingClose, &id); }
 
 }  // namespace mooncake::fs

@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "fuse/fs/backing.h"
+
 struct fuse_session;
 
 namespace mooncake::fs {
@@ -21,7 +23,7 @@ struct DeviceUser {
 };
 
 // Thread-safe. Must outlive the session that it is attached to.
-class Device {
+class Device final : public BackingFiles {
  public:
   // `passthrough`: ask for it if the kernel offers it.
   explicit Device(bool passthrough) : want_passthrough_(passthrough) {}
@@ -33,10 +35,9 @@ class Device {
   bool mmap_of_direct_files() const { return direct_mmap_.load(std::memory_order_acquire); }
   bool passthrough() const { return passthrough_.load(std::memory_order_acquire); }
 
-  // Lets the kernel read and write `fd` for files opened with the id returned; 0 and errno if it does not want to.
-  // The kernel keeps the file open itself.
-  uint32_t RegisterBacking(int fd);
-  void UnregisterBacking(uint32_t id);
+  // BackingFiles. Needs CAP_SYS_ADMIN; 0 and errno otherwise.
+  uint32_t Register(int fd) override;
+  void Unregister(uint32_t id) override;
 
   // For the hooks.
   ssize_t Receive(int fd, void* buffer, size_t length);

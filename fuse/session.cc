@@ -17,6 +17,7 @@ namespace mooncake::fs {
 namespace {
 
 constexpr int kFewestThreads = 4;
+constexpr uint64_t kProbeBytes = 4096;
 constexpr char kMaxRead[] = "max_read=1048576";
 
 std::string KernelOptions(const MountOptions& options) {
@@ -46,6 +47,7 @@ class MountedSession final : public Session {
     context_.file_system = &file_system_;
   }
   ~MountedSession() override {
+    file_system_.SetBacking(nullptr);
     file_system_.SetKernelCache(nullptr);
     invalidator_.reset();
     if (session_ == nullptr) return;
@@ -56,10 +58,11 @@ class MountedSession final : public Session {
   Status Start();
   Status Run(std::function<void(const Status&)> on_ready) override;
   void Stop() override;
-  std::string DescribeDataPath() const override;
+  std::string DescribeDataPath() const override { return data_path_; }
 
  private:
   Status LookAtMount() const;
+  Status ProbePassthrough();
 
   const MountOptions options_;
   const std::string mount_point_;
@@ -68,6 +71,7 @@ class MountedSession final : public Session {
   MountContext context_;
   fuse_session* session_ = nullptr;
   bool mounted_ = false;
+  std::string data_path_;  // set before on_ready
   std::unique_ptr<Invalidator> invalidator_;
   std::unique_ptr<WorkerPool> workers_;
 };
@@ -106,16 +110,33 @@ Status MountedSession::LookAtMount() const {
   if (info.st_ino != kRootId) {
     return Status(ErrorCode::kInternal, mount_point_ + ": something else was mounted over it meanwhile");
   }
-  if (options_.passthrough == PassthroughMode::kRequire && !device_.passthrough()) {
-    return Status(ErrorCode::kInvalidParams,
-                  "passthrough=require: this kernel does not offer it (Linux 6.9 does); use passthrough=auto");
-  }
   return Status::Ok();
+}
+
+// The kernel says in INIT that it knows passthrough; whether this process may use it shows only with a file.
+Status MountedSession::ProbePassthrough() {
+  std::string why = "switched off";
+  if (options_.passthrough != PassthroughMode::kOff) {
+    why = "this kernel does not offer it (Linux 6.9 does)";
+    if (device_.passthrough()) {
+      const auto slab = file_system_.state().slabs.MakeInMemory(kProbeBytes);
+      if (slab && BackedSlab::Make(device_, slab)) {
+        file_system_.SetBacking(&device_);
+        data_path_ = "passthrough";
+        return Status::Ok();
+      }
+      why = std::string("the kernel refuses its files: ") + std::strerror(errno) + "; it needs CAP_SYS_ADMIN";
+    }
+  }
+  data_path_ = "direct I/O, passthrough: " + why;
+  if (options_.passthrough != PassthroughMode::kRequire) return Status::Ok();
+  return Status(ErrorCode::kInvalidParams, "passthrough=require: " + why + "; or use passthrough=auto");
 }
 
 Status MountedSession::Run(std::function<void(const Status&)> on_ready) {
   std::thread look([this, on_ready = std::move(on_ready)] {
-    const Status ready = LookAtMount();
+    Status ready = LookAtMount();
+    if (ready.ok()) ready = ProbePassthrough();
     on_ready(ready);
     if (!ready.ok()) Stop();
   });
@@ -128,11 +149,6 @@ Status MountedSession::Run(std::function<void(const Status&)> on_ready) {
 void MountedSession::Stop() {
   LazyUnmount(mount_point_);
   workers_->Stop();
-}
-
-std::string MountedSession::DescribeDataPath() const {
-  if (device_.passthrough()) return "passthrough";
-  return std::string("direct I/O") + (device_.mmap_of_direct_files() ? "" : ", no shared mmap");
 }
 
 }  // namespace

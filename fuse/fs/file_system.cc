@@ -15,10 +15,12 @@ constexpr Duration kCapacityLife = Seconds(1);
 FileSystem::FileSystem(FileSystemParts parts, const Clock& clock)
     : slabs_(std::move(parts.slabs)),
       probe_(std::move(parts.probe)),
-      state_(parts.client, *slabs_, clock, *probe_, std::move(parts.options)),
+      cache_(parts.cache_bytes, parts.cache_files, clock),
+      state_(parts.client, *slabs_, cache_, clock, *probe_, std::move(parts.options)),
       names_(state_),
       publisher_(state_),
       files_(state_, names_, publisher_, parts.views_in_place) {
+  slabs_->SetReclaimer([this](uint64_t bytes) { return cache_.Reclaim(bytes); });
   MutexLock lock(state_.mutex);
   state_.table.root()->attributes = DirectoryFromStored(std::nullopt, state_.options.defaults);
 }

@@ -22,6 +22,8 @@ struct FileSystemParts {
   std::unique_ptr<SlabPool> slabs;
   std::unique_ptr<ProcessProbe> probe;
   FsOptions options;
+  uint64_t cache_bytes = 0;  // of slabs that are kept for reading
+  size_t cache_files = 1024;
   bool views_in_place = false;  // the store is in this process: what a view shows cannot be reused behind its back
 };
 
@@ -42,11 +44,14 @@ class FileSystem {
   // there never was one.
   ErrnoOr<Capacity> GetCapacity();
 
+  // From now on the kernel may serve files by itself. Null: not any more.
+  void SetBacking(BackingFiles* backing) { state_.backing.store(backing, std::memory_order_release); }
   void SetKernelCache(KernelCache* cache) { state_.kernel_cache = cache; }
 
  private:
   const std::unique_ptr<SlabPool> slabs_;
   const std::unique_ptr<ProcessProbe> probe_;
+  SlabCache cache_;
   FsState state_;
   Names names_;
   Publisher publisher_;

@@ -65,6 +65,12 @@ class Files {
   ErrnoOr<HandlePtr> OpenCommitted(const InodePtr& inode, HandlePtr handle, const Caller& caller, bool steered);
   ErrnoOr<HandlePtr> OpenForWriting(const InodePtr& inode, const OpenFlags& flags, const Caller& caller);
   ErrnoOr<std::shared_ptr<Slab>> CopyOf(const std::string& key, PutId version);
+  // Lets the kernel serve the handle, if it can and that is worth it. Waits for the fetch.
+  bool TryPassthrough(Handle& handle);
+  std::shared_ptr<BackedSlab> MakeBacked(BackingFiles& backing, ObjectReader& reader);
+  void CountDirect(Handle& handle) MC_REQUIRES(state_.mutex);
+  std::shared_ptr<Slab> SlabOf(ObjectReader& reader);
+  std::shared_ptr<Slab> Fetch(ObjectReader& reader);
   bool Rebind(const InodePtr& inode, const ReplicaList& info);
   void MakeWorking(const InodePtr& inode, std::shared_ptr<Slab> slab, bool truncated) MC_REQUIRES(state_.mutex);
   void NoteWrite(const InodePtr& inode);

@@ -1,6 +1,7 @@
 // What all parts of the file system share: the store, the options, the inodes and the locks.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,8 +12,10 @@
 #include "fuse/fs/inode_table.h"
 #include "fuse/fs/process_probe.h"
 #include "fuse/fs/slab.h"
+#include "fuse/fs/slab_cache.h"
 #include "transfer/base/clock.h"
 #include "transfer/base/mutex.h"
+#include "transfer/base/units.h"
 
 namespace mooncake::fs {
 
@@ -22,6 +25,10 @@ struct FsOptions {
   Duration attr_timeout = Seconds(1);
   DefaultAttributes defaults;
   bool read_only = false;
+  // Values of these sizes are fetched whole when they are opened, for the kernel to serve; larger ones only if they are
+  // in the cache already, smaller ones gain nothing.
+  uint64_t fetch_least = 128 * kKiB;
+  uint64_t fetch_most = 128 * kMiB;
 };
 
 // Which of two inodes of one name a repeated look-up is to find. See FsState::Steer.
@@ -35,16 +42,24 @@ class KernelCache {
 };
 
 struct FsState {
-  FsState(Client& client_in, SlabPool& slabs_in, const Clock& clock_in, const ProcessProbe& probe_in,
-          FsOptions options_in)
-      : client(client_in), slabs(slabs_in), clock(clock_in), probe(probe_in), options(std::move(options_in)) {}
+  FsState(Client& client_in, SlabPool& slabs_in, SlabCache& cache_in, const Clock& clock_in,
+          const ProcessProbe& probe_in, FsOptions options_in)
+      : client(client_in),
+        slabs(slabs_in),
+        cache(cache_in),
+        clock(clock_in),
+        probe(probe_in),
+        options(std::move(options_in)) {}
 
   Client& client;
   SlabPool& slabs;
+  SlabCache& cache;
   const Clock& clock;
   const ProcessProbe& probe;
   const FsOptions options;
   KernelCache* kernel_cache = nullptr;  // may stay null
+  // Null: the kernel serves no files by itself. Set once it has said that it can, cleared if it refuses after all.
+  std::atomic<BackingFiles*> backing{nullptr};
 
   Gate tree_gate;  // shared: everything that uses a key; exclusive: renaming a directory.
   mutable Mutex mutex;

@@ -7,6 +7,7 @@
 
 #include "client/store_client.h"
 #include "fuse/fs/attributes.h"
+#include "fuse/fs/backing.h"
 #include "fuse/fs/gate.h"
 #include "fuse/fs/key_path.h"
 #include "fuse/fs/slab.h"
@@ -56,6 +57,10 @@ struct Inode {
   uint32_t readers = 0;  // open handles of each kind
   uint32_t writers = 0;
   std::string link_target;  // symbolic links, once read
+  // What the kernel serves for the open files of this inode. One way for all of them: while some are open without it,
+  // none is opened with it.
+  std::weak_ptr<BackedSlab> backed;
+  uint32_t direct = 0;  // open handles whose requests all come here
 
   // Of a working inode.
   std::shared_ptr<Slab> slab;

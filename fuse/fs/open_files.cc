@@ -1,5 +1,6 @@
 // The part of Files that opens and closes.
 #include <fcntl.h>
+#include <glog/logging.h>
 
 #include <algorithm>
 
@@ -28,6 +29,11 @@ OpenFlags FlagsOf(int open_flags) {
           .exclusive = (open_flags & O_EXCL) != 0};
 }
 
+void Files::CountDirect(Handle& handle) {
+  handle.direct = true;
+  ++handle.inode->direct;
+}
+
 ErrnoOr<HandlePtr> Files::Open(const InodePtr& inode, const OpenFlags& flags, const Caller& caller) {
   if (inode->is_directory()) return Errno{EISDIR};
   return flags.write ? OpenForWriting(inode, flags, caller) : OpenForReading(inode, caller);
@@ -46,6 +52,7 @@ ErrnoOr<HandlePtr> Files::OpenForReading(const InodePtr& inode, const Caller& ca
       // Never published, so there is no other value that this one could be mixed with: shown as it grows.
       handle->slab = inode->slab;
       ++inode->readers;
+      CountDirect(*handle);
       return handle;
     }
     // What is being changed is not shown; its committed version has, or gets, an inode of its own.
@@ -80,11 +87,68 @@ ErrnoOr<HandlePtr> Files::OpenCommitted(const InodePtr& inode, HandlePtr handle,
     if (!Rebind(inode, info)) return Errno{ESTALE};
   }
   handle->reader = std::move(*reader);
+  if (TryPassthrough(*handle)) {
+    handle->reader.reset();  // the bytes are here: no lease has to be kept
+    return handle;
+  }
   if (views_in_place_ && info.size > 0) {
     auto view = handle->reader->View();
     if (view.ok()) handle->view = std::move(*view);
   }
   return handle;
+}
+
+bool Files::TryPassthrough(Handle& handle) {
+  const InodePtr& inode = handle.inode;
+  std::shared_ptr<BackedSlab> made;
+  BackingFiles* const backing = state_.backing.load(std::memory_order_acquire);
+  bool wanted = backing != nullptr && handle.reader->info().size > 0;
+  if (wanted) {
+    MutexLock lock(state_.mutex);
+    wanted = inode->direct == 0 && inode->backed.expired();
+  }
+  if (wanted) made = MakeBacked(*backing, *handle.reader);
+  MutexLock lock(state_.mutex);
+  handle.backed = inode->backed.lock();
+  if (!handle.backed && made && inode->direct == 0) inode->backed = handle.backed = std::move(made);
+  if (!handle.backed) {
+    CountDirect(handle);
+    return false;
+  }
+  handle.slab = handle.backed->slab();
+  return true;
+}
+
+std::shared_ptr<BackedSlab> Files::MakeBacked(BackingFiles& backing, ObjectReader& reader) {
+  std::shared_ptr<Slab> slab = SlabOf(reader);
+  if (!slab) return nullptr;
+  std::shared_ptr<BackedSlab> made = BackedSlab::Make(backing, std::move(slab));
+  if (!made) {
+    LOG(WARNING) << "the kernel refuses passthrough from now on errno=" << errno;
+    state_.backing.store(nullptr, std::memory_order_release);
+  }
+  return made;
+}
+
+std::shared_ptr<Slab> Files::SlabOf(ObjectReader& reader) {
+  const ReplicaList& info = reader.info();
+  if (info.size < state_.options.fetch_least || info.size > state_.options.fetch_most) {
+    return state_.cache.Get(info.put_id);
+  }
+  const TimePoint deadline = state_.clock.Now() + state_.TransferTimeout(info.size);
+  return state_.cache.GetOrFetch(info.put_id, deadline, [&] { return Fetch(reader); });
+}
+
+std::shared_ptr<Slab> Files::Fetch(ObjectReader& reader) {
+  const uint64_t size = reader.info().size;
+  std::shared_ptr<Slab> slab = state_.slabs.MakeInMemory(size);
+  if (!slab) return nullptr;
+  auto mapping = slab->MapForFill();
+  if (!mapping.ok()) return nullptr;
+  const auto got = reader.Read(0, mapping->writable(), state_.TransferTimeout(size));
+  if (got.ok() && *got == size) return slab;
+  LOG(WARNING) << "fetch failed bytes=" << size << " " << got.status();
+  return nullptr;  // a read of the file will say what is wrong
 }
 
 // Lets an inode that only this open uses stand for the version that was found.
@@ -103,6 +167,7 @@ ErrnoOr<std::shared_ptr<Slab>> Files::CopyOf(const std::string& key, PutId versi
   if (!reader.ok()) return OpenErrno(reader.code());
   const ReplicaList& info = (*reader)->info();
   if (info.put_id != version) return Errno{ESTALE};
+  if (std::shared_ptr<Slab> ours = state_.cache.Take(version)) return ours;
   auto slab = state_.slabs.Make(info.size);
   if (!slab.ok()) return slab.error();
   std::vector<std::byte> buffer(std::min<uint64_t>(kCopyBytes, info.size));
@@ -167,6 +232,7 @@ ErrnoOr<HandlePtr> Files::OpenForWriting(const InodePtr& inode, const OpenFlags&
   MutexLock lock(state_.mutex);
   handle->slab = inode->slab;
   ++inode->writers;
+  CountDirect(*handle);
   return handle;
 }
 
@@ -200,6 +266,7 @@ ErrnoOr<Files::Created> Files::Create(const InodePtr& parent, std::string_view n
       state_.Stamp(inode);
       handle->inode = inode;
       handle->slab = *slab;
+      CountDirect(*handle);
     }
   }
   if (existing) {
@@ -218,8 +285,10 @@ ErrnoOr<Files::Created> Files::Create(const InodePtr& parent, std::string_view n
 void Files::Release(HandlePtr handle) {
   const InodePtr inode = handle->inode;
   if (!handle->write) {
+    const bool direct = handle->direct;
     handle.reset();  // the view and the lease go before the inode may
     MutexLock lock(state_.mutex);
+    if (direct) --inode->direct;
     --inode->readers;
     state_.table.Reap(inode);
     return;
@@ -234,6 +303,7 @@ void Files::Release(HandlePtr handle) {
   if (last) publisher_.Finish(inode);
   handle.reset();
   MutexLock lock(state_.mutex);
+  --inode->direct;
   --inode->writers;
   state_.table.Reap(inode);
 }

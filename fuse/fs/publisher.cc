@@ -125,6 +125,12 @@ void Publisher::Finish(const InodePtr& inode) {
 
 void Publisher::Settle(const InodePtr& inode) {
   const bool discarded = inode->changed();
+  // What was published and not touched since is the value of that version, and already in memory.
+  const uint64_t size = inode->slab->size();
+  const bool keep = !discarded && inode->version != kNoPut && size >= state_.options.fetch_least;
+  if (keep && state_.backing.load(std::memory_order_acquire) != nullptr && inode->slab->in_memory()) {
+    state_.cache.Put(inode->version, inode->slab);
+  }
   inode->working = false;
   inode->slab.reset();
   inode->must_publish = false;

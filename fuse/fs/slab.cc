@@ -137,7 +137,7 @@ Errno Slab::ResizeLocked(uint64_t size) {
     if (pool_.Charge(size - charged_)) {
       charged_ = size;
     } else {
-      if (pinned_) return Errno{ENOSPC};
+      if (pins_ > 0) return Errno{ENOSPC};
       const Errno moved = MoveToDisk();
       if (!moved.ok()) return moved;
       memory = false;
@@ -189,11 +189,16 @@ ErrnoOr<Slab::Mapping> Slab::MapWith(int protection) const {
 ErrnoOr<Slab::Mapping> Slab::Map() const { return MapWith(PROT_READ); }
 ErrnoOr<Slab::Mapping> Slab::MapForFill() { return MapWith(PROT_READ | PROT_WRITE); }
 
-int Slab::PinFd() {
+int Slab::Pin() {
   MutexLock lock(grow_mutex_);
-  pinned_ = true;
+  ++pins_;
   ReaderLock file_lock(file_mutex_);
   return fd_;
+}
+
+void Slab::Unpin() {
+  MutexLock lock(grow_mutex_);
+  --pins_;
 }
 
 }  // namespace mooncake::fs

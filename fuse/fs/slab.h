@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -63,8 +64,9 @@ class Slab {
   ErrnoOr<Mapping> Map() const;
   ErrnoOr<Mapping> MapForFill();
 
-  // The file, for the kernel. From then on the slab cannot move to disk.
-  int PinFd();
+  // The file, for the kernel. Until Unpin the slab cannot move to disk.
+  int Pin();
+  void Unpin();
 
  private:
   friend class SlabPool;
@@ -81,7 +83,7 @@ class Slab {
   mutable SharedMutex file_mutex_;  // exclusive only while the file is exchanged
   int fd_ MC_GUARDED_BY(file_mutex_);
   bool in_memory_ MC_GUARDED_BY(file_mutex_);
-  bool pinned_ MC_GUARDED_BY(grow_mutex_) = false;
+  int pins_ MC_GUARDED_BY(grow_mutex_) = 0;
   uint64_t charged_ MC_GUARDED_BY(grow_mutex_) = 0;  // bytes of the pool's memory budget
   std::atomic<uint64_t> size_{0};
   std::atomic<uint64_t> generation_{0};
@@ -99,6 +101,12 @@ class SlabPool {
   // An empty slab. A slab that is known to be larger than what is left of the budget starts on disk.
   ErrnoOr<std::shared_ptr<Slab>> Make(uint64_t expected_bytes = 0);
 
+  // In memory or not at all: null when the budget does not allow it.
+  std::shared_ptr<Slab> MakeInMemory(uint64_t bytes);
+
+  // Called when the budget is used up, with the bytes wanted; true if it gave some back. Before the first slab is made.
+  void SetReclaimer(std::function<bool(uint64_t)> reclaimer) { reclaimer_ = std::move(reclaimer); }
+
   uint64_t used_bytes() const { return used_.load(std::memory_order_relaxed); }
   uint64_t memory_bytes() const { return options_.memory_bytes; }
   // How slabs are backed, for the log.
@@ -109,12 +117,14 @@ class SlabPool {
   explicit SlabPool(SlabPoolOptions options) : options_(std::move(options)) {}
 
   bool Charge(uint64_t bytes);
+  bool TryCharge(uint64_t bytes);
   void Release(uint64_t bytes);
   int MakeMemoryFile(bool large);
   int MakeDiskFile();
 
   const SlabPoolOptions options_;
   int tmpfs_fd_ = -1;
+  std::function<bool(uint64_t)> reclaimer_;
   std::atomic<uint64_t> used_{0};
 };
 

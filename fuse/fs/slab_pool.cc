@@ -59,6 +59,13 @@ std::string SlabPool::Describe() const {
 }
 
 bool SlabPool::Charge(uint64_t bytes) {
+  while (!TryCharge(bytes)) {
+    if (bytes > options_.memory_bytes || !reclaimer_ || !reclaimer_(bytes)) return false;
+  }
+  return true;
+}
+
+bool SlabPool::TryCharge(uint64_t bytes) {
   uint64_t used = used_.load(std::memory_order_relaxed);
   do {
     if (bytes > options_.memory_bytes || used > options_.memory_bytes - bytes) return false;
@@ -85,8 +92,20 @@ int SlabPool::MakeDiskFile() {
   return named;
 }
 
+std::shared_ptr<Slab> SlabPool::MakeInMemory(uint64_t bytes) {
+  const int fd = MakeMemoryFile(bytes >= kLargeBytes);
+  if (fd < 0) return nullptr;
+  std::shared_ptr<Slab> slab(new Slab(*this, fd, true));
+  const int pinned = slab->Pin();  // so that it fails rather than move to disk
+  (void)pinned;
+  const Errno sized = slab->Resize(bytes);
+  slab->Unpin();
+  return sized.ok() ? slab : nullptr;
+}
+
 ErrnoOr<std::shared_ptr<Slab>> SlabPool::Make(uint64_t expected_bytes) {
-  const bool fits = expected_bytes <= options_.memory_bytes && used_bytes() <= options_.memory_bytes - expected_bytes;
+  bool fits = expected_bytes <= options_.memory_bytes;
+  while (fits && used_bytes() > options_.memory_bytes - expected_bytes) fits = reclaimer_ && reclaimer_(expected_bytes);
   const int fd = fits ? MakeMemoryFile(expected_bytes >= kLargeBytes || expected_bytes == 0) : MakeDiskFile();
   if (fd < 0) return Errno{errno};
   return std::shared_ptr<Slab>(new Slab(*this, fd, fits));

@@ -10,6 +10,22 @@ void Describe(const Handle& handle, fuse_file_info* fi) {
   fi->noflush = handle.write ? 0 : 1;
 }
 
+// The reply to OPEN of a file that the kernel serves by itself: libfuse 3.14 has no words for it.
+int ReplyPassthrough(fuse_req_t req, const Handle& handle, const fuse_file_info* fi) {
+  struct OpenReply {
+    uint64_t fh;
+    uint32_t open_flags;
+    int32_t backing_id;
+  };
+  static_assert(sizeof(OpenReply) == 16);
+  constexpr uint32_t kNoFlush = 1u << 5;
+  constexpr uint32_t kPassthrough = 1u << 7;
+  const OpenReply reply{.fh = fi->fh,
+                        .open_flags = kNoFlush | kPassthrough,
+                        .backing_id = static_cast<int32_t>(handle.backed->id())};
+  return fuse_reply_buf(req, reinterpret_cast<const char*>(&reply), sizeof reply);
+}
+
 void Open(fuse_req_t req, fuse_ino_t ino, fuse_file_info* fi) {
   const InodePtr inode = InodeOrReply(req, ino);
   if (!inode) return;
@@ -19,8 +35,10 @@ void Open(fuse_req_t req, fuse_ino_t ino, fuse_file_info* fi) {
   HandlePtr handle = std::move(*opened);
   Describe(*handle, fi);
   fi->fh = reinterpret_cast<uint64_t>(handle.get());
-  // The reader was interrupted: no RELEASE will come.
-  if (fuse_reply_open(req, fi) != 0) return fs.files().Release(std::move(handle));
+  const bool backed = handle->backed != nullptr;
+  const int replied = backed ? ReplyPassthrough(req, *handle, fi) : fuse_reply_open(req, fi);
+  // The opener was interrupted: no RELEASE will come.
+  if (replied != 0) return fs.files().Release(std::move(handle));
   (void)handle.release();
 }
 

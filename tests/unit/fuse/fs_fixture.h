@@ -47,7 +47,8 @@ class FsTest : public ::testing::Test {
     fs_ = std::make_unique<fs::FileSystem>(fs::FileSystemParts{.client = client_,
                                                                .slabs = std::move(*slabs),
                                                                .probe = std::move(probe),
-                                                               .options = std::move(options)},
+                                                               .options = std::move(options),
+                                                               .cache_bytes = slab_bytes},
                                            clock_);
   }
 

@@ -90,9 +90,11 @@ TEST_F(SlabTest, MemoryIsGivenBack) {
 TEST_F(SlabTest, APinnedSlabDoesNotMove) {
   Start(1000);
   const auto slab = *pool_->Make();
-  EXPECT_GE(slab->PinFd(), 0);
+  EXPECT_GE(slab->Pin(), 0);
   EXPECT_EQ(slab->Resize(2000).value, ENOSPC);
   EXPECT_EQ(slab->size(), 0u);
+  slab->Unpin();
+  EXPECT_TRUE(slab->Resize(2000).ok());
 }
 
 TEST_F(SlabTest, MappingShowsTheWholeValue) {
