@@ -1,5 +1,8 @@
 // Removal, and the walks over keys.
+#include <algorithm>
 #include <vector>
+
+#include <re2/re2.h>
 
 #include "master/core/checks.h"
 #include "master/core/ops/ops.h"
@@ -24,8 +27,22 @@ const Tenant* TenantAt(const State& state, const WalkPosition& position) {
   return it == tenants.end() ? nullptr : it->second.get();
 }
 
-// Up to `max_keys` readable objects from the position on, all of one tenant. Moves the position behind them.
-std::vector<Object*> NextObjects(const State& state, WalkPosition& position, uint32_t max_keys) {
+// How much one step may visit: keys, and their bytes together (one key at least).
+struct StepLimit {
+  uint32_t keys = 0;
+  uint64_t bytes = UINT64_MAX;
+};
+
+// RE2 takes time in proportion to pattern times key at worst (F108); about 5 ms of it a step.
+constexpr uint64_t kMatchWorkPerStep = 1'000'000;
+
+StepLimit LimitFor(const Pattern& pattern, uint32_t max_keys) {
+  const auto instructions = static_cast<uint64_t>(std::max(pattern->ProgramSize(), 1));
+  return {max_keys, kMatchWorkPerStep / instructions};
+}
+
+// Readable objects from the position on, within the limit and all of one tenant. Moves the position behind them.
+std::vector<Object*> NextObjects(const State& state, WalkPosition& position, StepLimit& limit) {
   std::vector<Object*> objects;
   const Tenant* tenant = TenantAt(state, position);
   if (tenant == nullptr) {
@@ -38,7 +55,13 @@ std::vector<Object*> NextObjects(const State& state, WalkPosition& position, uin
   }
   const KeyIndex& index = tenant->readable;
   auto it = position.started ? index.upper_bound(std::string_view(position.after)) : index.begin();
-  for (; it != index.end() && objects.size() < max_keys; ++it) objects.push_back(*it);
+  for (; it != index.end() && limit.keys > 0; ++it) {
+    const uint64_t bytes = (*it)->key().size();
+    objects.push_back(*it);
+    limit.bytes -= std::min(limit.bytes, bytes);
+    limit.keys = limit.bytes == 0 ? 0 : limit.keys - 1;
+  }
+  if (objects.empty() && limit.keys > 0) --limit.keys;  // an empty tenant counts as a key
   if (it != index.end()) {
     position.after = std::string(objects.back()->key());
     position.started = true;
@@ -51,14 +74,14 @@ std::vector<Object*> NextObjects(const State& state, WalkPosition& position, uin
   return objects;
 }
 
-// Calls visit(object) for about `max_keys` objects; it may remove the object, and answers whether to go on.
+// Calls visit(object) for objects within the limit; it may remove the object, and answers whether to go on.
 template <typename F>
-void Visit(State& state, TimePoint now, WalkPosition& position, uint32_t max_keys, F&& visit) {
-  uint32_t left = max_keys == 0 ? 1 : max_keys;
-  if (!FinishRenames(state, now, position.all_tenants ? nullptr : &position.tenant, left)) return;
-  while (left > 0 && !position.done) {
-    const std::vector<Object*> objects = NextObjects(state, position, left);
-    left -= std::max<uint32_t>(static_cast<uint32_t>(objects.size()), 1);
+void Visit(State& state, TimePoint now, WalkPosition& position, StepLimit limit, F&& visit) {
+  if (limit.keys == 0) limit.keys = 1;
+  const std::string* tenant = position.all_tenants ? nullptr : &position.tenant;
+  if (!FinishRenames(state, now, tenant, limit.keys)) return;
+  while (limit.keys > 0 && !position.done) {
+    const std::vector<Object*> objects = NextObjects(state, position, limit);
     for (Object* object : objects) {
       if (!IsReadable(state, *object) || visit(object)) continue;
       position.done = true;
@@ -90,7 +113,7 @@ Status Remove(State& state, TimePoint now, const ObjectName& name, bool force) {
 
 void StepWalk(State& state, TimePoint now, RemoveByRegexWalk& walk, uint32_t max_keys) {
   RemoveByRegexReply& reply = walk.reply;
-  Visit(state, now, walk.position, max_keys, [&](Object* object) {
+  Visit(state, now, walk.position, LimitFor(walk.pattern, max_keys), [&](Object* object) {
     if (!Matches(walk.pattern, object->key())) return true;
     ++reply.matched;
     if (reply.sample.size() < walk.args.sample_limit) {
@@ -108,7 +131,7 @@ void StepWalk(State& state, TimePoint now, RemoveByRegexWalk& walk, uint32_t max
 }
 
 void StepWalk(State& state, TimePoint now, RemoveAllWalk& walk, uint32_t max_keys) {
-  Visit(state, now, walk.position, max_keys, [&](Object* object) {
+  Visit(state, now, walk.position, {.keys = max_keys}, [&](Object* object) {
     if (walk.force || !IsLeased(state, *object, now)) {
       RemoveVersion(state, object, now);
       ++walk.removed;
@@ -118,7 +141,7 @@ void StepWalk(State& state, TimePoint now, RemoveAllWalk& walk, uint32_t max_key
 }
 
 void StepWalk(State& state, TimePoint now, ReplicaListByRegexWalk& walk, uint32_t max_keys) {
-  Visit(state, now, walk.position, max_keys, [&](Object* object) {
+  Visit(state, now, walk.position, LimitFor(walk.pattern, max_keys), [&](Object* object) {
     if (Matches(walk.pattern, object->key())) {
       walk.found.emplace_back(std::string(object->key()), LeaseAndDescribe(state, now, *object));
     }

@@ -77,6 +77,18 @@ TEST_F(Removal, InStepsSeesEachKeyOnce) {
   EXPECT_EQ(Keys().size(), 50u);
 }
 
+// F108: one step holds the shell's lock, so a costly pattern over long keys has to come in small steps.
+TEST_F(Removal, CostlyPatternsTakeFewKeysAStep) {
+  Mount("a", kMiB);
+  for (int i = 0; i < 10; ++i) Put(std::string(4000, 'a') + std::to_string(i), 1);
+  auto walk = core().StartRemoveByRegex({.pattern = "(?:a?){500}a{500}z", .dry_run = true});
+  ASSERT_TRUE(walk.ok());
+  int steps = 1;
+  while (!core().Step(now_, walk.value(), 1000)) ++steps;
+  EXPECT_GE(steps, 10);
+  EXPECT_EQ(walk.value().reply.matched, 0u);
+}
+
 TEST_F(Removal, InStepsSurvivesChangesInBetween) {
   Mount("a", kMiB);
   for (int i = 0; i < 30; ++i) Put("k" + std::to_string(i), 1);
