@@ -1,21 +1,21 @@
 #include "fuse/daemon.h"
 
-#include <glog/logging.h>
-#include <signal.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <thread>
+
+#include <glog/logging.h>
 
 #include "fuse/logging.h"
 #include "fuse/mount_point.h"
 #include "fuse/session.h"
 #include "fuse/start_pipe.h"
 #include "transfer/base/clock.h"
+#include "transfer/base/shutdown_signal.h"
 
 namespace mooncake::fs {
 namespace {
@@ -33,40 +33,25 @@ uint64_t TotalMemory() {
   return sysinfo(&info) == 0 ? uint64_t{info.totalram} * info.mem_unit : 16 * kLeastSize;
 }
 
-// Ends the mount on SIGTERM, SIGINT and SIGHUP, which all other threads have blocked.
-class SignalWaiter {
+// Ends the mount when a signal comes.
+class StopOnSignal {
  public:
-  explicit SignalWaiter(Session& session) : thread_([this, &session] { Loop(session); }) {}
-  ~SignalWaiter() {
-    done_.store(true, std::memory_order_release);
-    pthread_kill(thread_.native_handle(), SIGTERM);
+  StopOnSignal(ShutdownSignal& signal, Session& session)
+      : signal_(signal), thread_([&signal, &session] {
+          const int which = signal.Wait();
+          if (which == 0) return;
+          LOG(INFO) << "unmounting signal=" << which;
+          session.Stop();
+        }) {}
+  ~StopOnSignal() {
+    signal_.Cancel();
     thread_.join();
   }
-
-  static sigset_t Signals() {
-    sigset_t signals;
-    sigemptyset(&signals);
-    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
-    return signals;
-  }
-  static void BlockInThisThread() {
-    const sigset_t signals = Signals();
-    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-    signal(SIGPIPE, SIG_IGN);
-  }
+  StopOnSignal(const StopOnSignal&) = delete;
+  StopOnSignal& operator=(const StopOnSignal&) = delete;
 
  private:
-  void Loop(Session& session) {
-    const sigset_t signals = Signals();
-    int signal = 0;
-    while (sigwait(&signals, &signal) != 0) {
-    }
-    if (done_.load(std::memory_order_acquire)) return;
-    LOG(INFO) << "unmounting signal=" << signal;
-    session.Stop();
-  }
-
-  std::atomic<bool> done_{false};
+  ShutdownSignal& signal_;
   std::thread thread_;
 };
 
@@ -94,9 +79,9 @@ FsOptions FsOptionsOf(const MountOptions& options) {
 }
 
 // Everything that runs in the process that serves.
-Status Serve(const MountOptions& options, const std::string& mount_point, const StoreOpener& open_store,
-             StartPipe& pipe) {
-  SignalWaiter::BlockInThisThread();
+Status Serve(const MountOptions& options, const std::string& mount_point,
+             const StoreOpener& open_store, StartPipe& pipe) {
+  ShutdownSignal signal;
   ASSIGN_OR_RETURN(OpenedStore store, open_store(options));
   ASSIGN_OR_RETURN(std::unique_ptr<SlabPool> slabs,
                    SlabPool::Create({.memory_bytes = options.write_space + options.cache_size,
@@ -111,8 +96,9 @@ Status Serve(const MountOptions& options, const std::string& mount_point, const 
                           .cache_files = RaiseFileLimit() / 2,
                           .views_in_place = store.in_process},
                          SystemClock());
-  ASSIGN_OR_RETURN(std::unique_ptr<Session> session, Session::Mount(file_system, options, mount_point));
-  SignalWaiter signals(*session);
+  ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
+                   Session::Mount(file_system, options, mount_point, store.address));
+  StopOnSignal stop(signal, *session);
   Status ready_status;
   const Status served = session->Run([&](const Status& ready) {
     ready_status = ready;
@@ -126,8 +112,8 @@ Status Serve(const MountOptions& options, const std::string& mount_point, const 
   return served;
 }
 
-int RunChild(const MountOptions& options, const std::string& mount_point, const StoreOpener& open_store,
-             StartPipe& pipe) {
+int RunChild(const MountOptions& options, const std::string& mount_point,
+             const StoreOpener& open_store, StartPipe& pipe) {
   Logging logging(options.foreground, options.log_file);
   const Status served =
       logging.status().ok() ? Serve(options, mount_point, open_store, pipe) : logging.status();
@@ -164,11 +150,13 @@ int RunMount(int argc, char** argv, const StoreOpener& open_store) {
   if (options.fake) return 0;
   auto pipe = StartPipe::Fork(options.foreground);
   if (!pipe.ok()) return Fail(pipe.status(), kExitFailed);
-  if (pipe->side() == StartPipe::Side::kChild) return RunChild(options, *mount_point, open_store, *pipe);
+  if (pipe->side() == StartPipe::Side::kChild)
+    return RunChild(options, *mount_point, open_store, *pipe);
   const auto started = pipe->Wait(kStartBound);
   if (!started.ok()) {
     // A child that had to be killed may have mounted already.
-    if (started.code() == ErrorCode::kRpcTimeout && IsOurMount(*mount_point)) LazyUnmount(*mount_point);
+    if (started.code() == ErrorCode::kRpcTimeout && IsOurMount(*mount_point))
+      LazyUnmount(*mount_point);
     return Fail(started.status(), kExitFailed);
   }
   std::printf("%s\n", started->c_str());

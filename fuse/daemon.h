@@ -14,8 +14,9 @@ namespace mooncake::fs {
 struct OpenedStore {
   std::shared_ptr<void> keeper;  // whatever has to live as long
   Client* client = nullptr;
-  bool in_process = false;       // views stay good as long as the process runs
-  std::string description;       // "embedded store of 4 GiB, RPC at 127.0.0.1:40123"
+  bool in_process = false;  // views stay good as long as the process runs
+  std::string address;      // HOST:PORT of its RPC service; the mount table shows it as the source
+  std::string description;  // "embedded store of 4 GiB, RPC at 127.0.0.1:40123"
 };
 
 using StoreOpener = std::function<Result<OpenedStore>(const MountOptions&)>;

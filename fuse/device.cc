@@ -1,7 +1,6 @@
 #include "fuse/device.h"
 
 #define FUSE_USE_VERSION 314
-#include <fuse3/fuse_lowlevel.h>
 #include <linux/fuse.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -10,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 #include <vector>
+
+#include <fuse3/fuse_lowlevel.h>
 
 namespace mooncake::fs {
 namespace {
@@ -51,13 +52,16 @@ Device& Self(void* userdata) { return *static_cast<DeviceUser*>(userdata)->devic
 ssize_t HookRead(int fd, void* buffer, size_t length, void* userdata) {
   return Self(userdata).Receive(fd, buffer, length);
 }
-ssize_t HookWritev(int fd, iovec* parts, int count, void* userdata) { return Self(userdata).Send(fd, parts, count); }
+ssize_t HookWritev(int fd, iovec* parts, int count, void* userdata) {
+  return Self(userdata).Send(fd, parts, count);
+}
 
 }  // namespace
 
 bool Device::Attach(fuse_session* session) {
   fd_ = fuse_session_fd(session);
-  const fuse_custom_io hooks{.writev = HookWritev, .read = HookRead, .splice_receive = nullptr, .splice_send = nullptr};
+  const fuse_custom_io hooks{
+      .writev = HookWritev, .read = HookRead, .splice_receive = nullptr, .splice_send = nullptr};
   return fuse_session_custom_io(session, &hooks, fd_) == 0;
 }
 
@@ -70,7 +74,8 @@ ssize_t Device::Receive(int fd, void* buffer, size_t length) {
   fuse_init_in init{};
   std::memcpy(&init, static_cast<char*>(buffer) + sizeof header,
               std::min(sizeof init, static_cast<size_t>(n) - sizeof header));
-  offered_flags2_.store((init.flags & kInitExtended) != 0 ? init.flags2 : 0, std::memory_order_relaxed);
+  offered_flags2_.store((init.flags & kInitExtended) != 0 ? init.flags2 : 0,
+                        std::memory_order_relaxed);
   init_unique_.store(header.unique, std::memory_order_release);
   return n;
 }

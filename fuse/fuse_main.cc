@@ -15,6 +15,7 @@ Result<OpenedStore> OpenEmbedded(const MountOptions& options) {
   OpenedStore opened;
   opened.client = &store->client();
   opened.in_process = true;
+  opened.address = store->rpc_address();
   opened.description =
       "embedded store of " + FormatSize(store->capacity()) + ", RPC at " + store->rpc_address();
   opened.keeper = std::move(store);
@@ -29,11 +30,13 @@ Result<OpenedStore> OpenCluster(const MountOptions& options) {
   // The mount has to be there or fail within the time that its parent waits.
   auto client = Client::Connect(client_options);
   if (!client.ok()) {
-    return Status(client.code(), "master " + options.source + " does not answer (" + client.message() +
-                                     "); check that mooncake-master runs there and that the port is reachable");
+    return Status(client.code(),
+                  "master " + options.source + " does not answer (" + client.message() +
+                      "); check that mooncake-master runs there and that the port is reachable");
   }
   OpenedStore opened;
   opened.client = client->get();
+  opened.address = options.source;
   opened.description = "master " + options.source;
   opened.keeper = std::shared_ptr<Client>(std::move(*client));
   return opened;
@@ -46,4 +49,6 @@ Result<OpenedStore> OpenStore(const MountOptions& options) {
 }  // namespace
 }  // namespace mooncake::fs
 
-int main(int argc, char** argv) { return mooncake::fs::RunMount(argc, argv, mooncake::fs::OpenStore); }
+int main(int argc, char** argv) {
+  return mooncake::fs::RunMount(argc, argv, mooncake::fs::OpenStore);
+}

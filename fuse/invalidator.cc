@@ -38,7 +38,8 @@ void Invalidator::Loop() {
       id = waiting_.front();
       waiting_.pop_front();
     }
-    fuse_lowlevel_notify_inval_inode(session_, id, kAttributesOnly, 0);  // unknown to the kernel by now: fine
+    fuse_lowlevel_notify_inval_inode(session_, id, kAttributesOnly,
+                                     0);  // unknown to the kernel by now: fine
   }
 }
 

@@ -1,11 +1,12 @@
 #include "fuse/logging.h"
 
 #include <fcntl.h>
-#include <glog/logging.h>
 #include <syslog.h>
 #include <unistd.h>
 
 #include <cstring>
+
+#include <glog/logging.h>
 
 namespace mooncake::fs {
 namespace {
@@ -14,10 +15,14 @@ constexpr char kProgram[] = "mount.mooncake";
 
 int PriorityOf(google::LogSeverity severity) {
   switch (severity) {
-    case google::GLOG_INFO: return LOG_INFO;
-    case google::GLOG_WARNING: return LOG_WARNING;
-    case google::GLOG_ERROR: return LOG_ERR;
-    default: return LOG_CRIT;
+    case google::GLOG_INFO:
+      return LOG_INFO;
+    case google::GLOG_WARNING:
+      return LOG_WARNING;
+    case google::GLOG_ERROR:
+      return LOG_ERR;
+    default:
+      return LOG_CRIT;
   }
 }
 
@@ -40,8 +45,7 @@ class Logging::Sink final : public google::LogSink {
       syslog(PriorityOf(severity), "%.*s", static_cast<int>(length), message);
       return;
     }
-    const std::string text =
-        ToString(severity, base_filename, line, time, message, length) + "\n";
+    const std::string text = ToString(severity, base_filename, line, time, message, length) + "\n";
     const ssize_t written = write(fd_, text.data(), text.size());
     (void)written;  // a full disk must not stop the mount
   }
@@ -53,7 +57,8 @@ class Logging::Sink final : public google::LogSink {
 Logging::Logging(bool foreground, const std::string& file) {
   google::InitGoogleLogging(kProgram);
   // Nothing goes to glog's default files in /tmp.
-  for (int severity = 0; severity < google::NUM_SEVERITIES; ++severity) google::SetLogDestination(severity, "");
+  for (int severity = 0; severity < google::NUM_SEVERITIES; ++severity)
+    google::SetLogDestination(severity, "");
   FLAGS_logtostderr = foreground && file.empty();
   FLAGS_stderrthreshold = foreground ? google::GLOG_INFO : google::NUM_SEVERITIES;
   if (foreground && file.empty()) return;

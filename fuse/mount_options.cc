@@ -9,12 +9,17 @@ namespace mooncake::fs {
 namespace {
 
 // Options of fstab that are for mount(8), systemd or a network file system, and mean nothing here.
-constexpr std::array kIgnored = {"_netdev",  "nofail", "defaults", "auto",    "noauto", "user",  "nouser",
-                                 "users",    "owner",  "group",    "rw",      "async",  "sync",  "dirsync",
-                                 "relatime", "strictatime", "norelatime", "nostrictatime", "lazytime", "nolazytime",
-                                 "default_permissions", "loud", "silent"};
+constexpr std::array kIgnored = {"_netdev",     "nofail",     "defaults",
+                                 "auto",        "noauto",     "user",
+                                 "nouser",      "users",      "owner",
+                                 "group",       "rw",         "async",
+                                 "sync",        "dirsync",    "relatime",
+                                 "strictatime", "norelatime", "nostrictatime",
+                                 "lazytime",    "nolazytime", "default_permissions",
+                                 "loud",        "silent"};
 constexpr std::array kIgnoredPrefixes = {"x-", "X-", "comment=", "fsname=", "subtype="};
-constexpr std::array kForKernel = {"suid", "nosuid", "dev", "nodev", "exec", "noexec", "atime", "noatime"};
+constexpr std::array kForKernel = {"suid", "nosuid", "dev",   "nodev",
+                                   "exec", "noexec", "atime", "noatime"};
 
 Status Bad(const std::string& option, const std::string& allowed) {
   return Status(ErrorCode::kInvalidParams, "-o " + option + ": " + allowed);
@@ -26,7 +31,8 @@ Setter SizeInto(uint64_t MountOptions::*field, uint64_t least) {
   return [field, least](MountOptions& options, const std::string& value) {
     const auto size = ParseSize(value);
     if (!size.ok() || *size < least) {
-      return Status(ErrorCode::kInvalidParams, "a size of at least " + FormatSize(least) + ", as 512MiB or 4GiB");
+      return Status(ErrorCode::kInvalidParams,
+                    "a size of at least " + FormatSize(least) + ", as 512MiB or 4GiB");
     }
     options.*field = *size;
     return Status::Ok();
@@ -37,8 +43,8 @@ Setter DurationInto(Duration MountOptions::*field, Duration least, Duration most
   return [=](MountOptions& options, const std::string& value) {
     const auto duration = ParseDuration(value, Seconds(1));
     if (!duration.ok() || *duration < least || *duration > most) {
-      return Status(ErrorCode::kInvalidParams,
-                    "a duration from " + FormatDuration(least) + " to " + FormatDuration(most) + ", as 500ms or 30s");
+      return Status(ErrorCode::kInvalidParams, "a duration from " + FormatDuration(least) + " to " +
+                                                   FormatDuration(most) + ", as 500ms or 30s");
     }
     options.*field = *duration;
     return Status::Ok();
@@ -58,8 +64,10 @@ Setter NumberInto(Number MountOptions::*field, uint32_t least, uint32_t most) {
   return [=](MountOptions& options, const std::string& value) {
     uint32_t number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (error != std::errc() || end != value.data() + value.size() || number < least || number > most) {
-      return Status(ErrorCode::kInvalidParams, "a number from " + std::to_string(least) + " to " + std::to_string(most));
+    if (error != std::errc() || end != value.data() + value.size() || number < least ||
+        number > most) {
+      return Status(ErrorCode::kInvalidParams,
+                    "a number from " + std::to_string(least) + " to " + std::to_string(most));
     }
     options.*field = static_cast<Number>(number);
     return Status::Ok();
@@ -81,7 +89,8 @@ Status SetPassthrough(MountOptions& options, const std::string& value) {
 
 Status SetSource(MountOptions& options, const std::string& value) {
   if (value != "embedded" && !ParseHostPort(value).ok()) {
-    return Status(ErrorCode::kInvalidParams, "'embedded' or the HOST:PORT of a master, as 10.0.0.1:50051");
+    return Status(ErrorCode::kInvalidParams,
+                  "'embedded' or the HOST:PORT of a master, as 10.0.0.1:50051");
   }
   options.source = value;
   return Status::Ok();
@@ -116,8 +125,10 @@ const std::vector<Option>& Options() {
       {"foreground", false, FlagInto(&MountOptions::foreground, true)},
       {"debug", false, FlagInto(&MountOptions::debug, true)},
       {"timeout", true, DurationInto(&MountOptions::timeout, Millis(100), Seconds(3600))},
-      {"entry_timeout", true, DurationInto(&MountOptions::entry_timeout, Duration::zero(), Seconds(3600))},
-      {"attr_timeout", true, DurationInto(&MountOptions::attr_timeout, Duration::zero(), Seconds(3600))},
+      {"entry_timeout", true,
+       DurationInto(&MountOptions::entry_timeout, Duration::zero(), Seconds(3600))},
+      {"attr_timeout", true,
+       DurationInto(&MountOptions::attr_timeout, Duration::zero(), Seconds(3600))},
       {"write_space", true, SizeInto(&MountOptions::write_space, kMiB)},
       {"cache_size", true, SizeInto(&MountOptions::cache_size, kMiB)},
       {"spill_dir", true, TextInto(&MountOptions::spill_dir)},
@@ -174,26 +185,38 @@ struct Letters {
 Status ApplyLetters(const std::string& argument, Letters& letters) {
   for (const char c : argument.substr(1)) {
     switch (c) {
-      case 'f': letters.f = true; break;
-      case 'd': letters.d = true; break;
-      case 'v': letters.v = true; break;
+      case 'f':
+        letters.f = true;
+        break;
+      case 'd':
+        letters.d = true;
+        break;
+      case 'v':
+        letters.v = true;
+        break;
       case 's':  // "sloppy": unknown options are refused all the same, early and loudly
-      case 'n': letters.n_or_s = true; break;
+      case 'n':
+        letters.n_or_s = true;
+        break;
       default:
-        return Status(ErrorCode::kInvalidParams, argument + ": unknown option; mount.mooncake --help lists all");
+        return Status(ErrorCode::kInvalidParams,
+                      argument + ": unknown option; mount.mooncake --help lists all");
     }
   }
   return Status::Ok();
 }
 
 Status TakePositional(const std::vector<std::string>& positional, MountOptions& options) {
-  if (positional.empty()) return Status(ErrorCode::kInvalidParams, "no directory is named; see mount.mooncake --help");
+  if (positional.empty())
+    return Status(ErrorCode::kInvalidParams, "no directory is named; see mount.mooncake --help");
   if (positional.size() > 2) {
-    return Status(ErrorCode::kInvalidParams, "'" + positional[2] + "' is one argument too many: [SOURCE] DIR");
+    return Status(ErrorCode::kInvalidParams,
+                  "'" + positional[2] + "' is one argument too many: [SOURCE] DIR");
   }
   if (positional.size() == 2) {
     const Status source = SetSource(options, positional[0]);
-    if (!source.ok()) return Status(source.code(), "SOURCE '" + positional[0] + "': " + source.message());
+    if (!source.ok())
+      return Status(source.code(), "SOURCE '" + positional[0] + "': " + source.message());
   }
   options.mount_point = positional.back();
   return Status::Ok();
@@ -217,7 +240,8 @@ Result<CommandLine> ParseCommandLine(const std::vector<std::string>& arguments) 
       return line;
     }
     if (argument == "-o" || argument == "-t" || argument == "-N") {
-      if (++i == arguments.size()) return Status(ErrorCode::kInvalidParams, argument + " needs a value");
+      if (++i == arguments.size())
+        return Status(ErrorCode::kInvalidParams, argument + " needs a value");
       if (argument == "-o") option_lists += "," + arguments[i];
     } else if (argument.starts_with("--")) {
       // --master=X is -o master=X: what the other programs of the store are used to.
@@ -262,7 +286,8 @@ Options (sizes take KiB, MiB, GiB, TiB; durations ms, s, m, h; --NAME=VALUE mean
   master=HOST:PORT    the master, instead of SOURCE; default: embedded
   tenant=NAME         whose keys; default: default
   size=SIZE           memory of an embedded store; default: a quarter of this machine's
-  rpc_port=N          loopback port on which an embedded store answers clients and mooncake-admin; default: any free one
+  rpc_port=N          loopback port on which an embedded store answers clients and mooncake-admin; default: any free one,
+                      which the mount table shows as the source (findmnt)
   ro                  read only
   allow_other         other users may look in; file modes decide what they may do
   nonempty            mount over a directory that has entries

@@ -60,7 +60,8 @@ bool IsEmptyDirectory(const std::string& path) {
   if (dir == nullptr) return true;  // what is wrong with it shows when it is mounted on
   bool empty = true;
   while (const dirent* entry = readdir(dir)) {
-    if (std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0) empty = false;
+    if (std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0)
+      empty = false;
   }
   closedir(dir);
   return empty;
@@ -75,10 +76,13 @@ std::string AbsolutePath(const std::string& path) {
   std::string trimmed = path;
   while (trimmed.size() > 1 && trimmed.back() == '/') trimmed.pop_back();
   const size_t slash = trimmed.rfind('/');
-  const std::string parent = slash == std::string::npos ? "." : slash == 0 ? "/" : trimmed.substr(0, slash);
+  const std::string parent = slash == std::string::npos ? "."
+                             : slash == 0               ? "/"
+                                                        : trimmed.substr(0, slash);
   const std::string last = slash == std::string::npos ? trimmed : trimmed.substr(slash + 1);
   char resolved[PATH_MAX];
-  if (last.empty() || last == "." || last == ".." || realpath(parent.c_str(), resolved) == nullptr) return path;
+  if (last.empty() || last == "." || last == ".." || realpath(parent.c_str(), resolved) == nullptr)
+    return path;
   const std::string base = resolved;
   return (base == "/" ? "" : base) + "/" + last;
 }
@@ -127,12 +131,14 @@ Result<std::string> PrepareMountPoint(const std::string& directory, bool nonempt
     return Refuse(path, "a dead mount is in the way; run 'umount -l " + path + "' as root");
   }
   if (IsOurMount(path)) {
-    return Refuse(path, "a Mooncake Store is mounted here already and was left alone; 'umount " + path + "' first");
+    return Refuse(path, "a Mooncake Store is mounted here already and was left alone; 'umount " +
+                            path + "' first");
   }
   struct stat info {};
   if (stat(path.c_str(), &info) != 0) {
     const bool missing = errno == ENOENT;
-    return Refuse(path, missing ? "no such directory; create it with 'mkdir -p " + path + "'" : std::strerror(errno));
+    return Refuse(path, missing ? "no such directory; create it with 'mkdir -p " + path + "'"
+                                : std::strerror(errno));
   }
   if (!S_ISDIR(info.st_mode)) return Refuse(path, "is not a directory; name an empty directory");
   char resolved[PATH_MAX];

@@ -15,10 +15,12 @@ class Session {
  public:
   virtual ~Session() = default;  // unmounts
 
-  // Mounts; nothing is served before Run. kInvalidParams: the message names cause and cure. `file_system` must live
+  // Mounts; nothing is served before Run. `source` is what the mount table shows. kInvalidParams: the message names cause and cure. `file_system` must live
   // longer.
-  static Result<std::unique_ptr<Session>> Mount(FileSystem& file_system, const MountOptions& options,
-                                                const std::string& mount_point);
+  static Result<std::unique_ptr<Session>> Mount(FileSystem& file_system,
+                                                const MountOptions& options,
+                                                const std::string& mount_point,
+                                                const std::string& source);
 
   // Serves until the file system is unmounted, or Stop. `on_ready` is called once, from another thread, when a look
   // at the mount point was answered, with an error when it was not, or when passthrough was required and is not there.

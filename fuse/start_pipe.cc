@@ -24,7 +24,8 @@ constexpr char kFailed = 'F';
 Result<StartPipe> StartPipe::Fork(bool foreground) {
   if (foreground) return StartPipe(Side::kChild, -1, 0);
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return Status(ErrorCode::kInternal, std::string("pipe: ") + std::strerror(errno));
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return Status(ErrorCode::kInternal, std::string("pipe: ") + std::strerror(errno));
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child < 0) return Status(ErrorCode::kInternal, std::string("fork: ") + std::strerror(errno));
@@ -55,7 +56,8 @@ Result<std::string> StartPipe::Wait(Duration bound) {
     if (ready <= 0) {
       kill(child_, SIGKILL);
       waitpid(child_, nullptr, 0);
-      return Status(ErrorCode::kRpcTimeout, "no mount within " + FormatDuration(bound) + "; see the log");
+      return Status(ErrorCode::kRpcTimeout,
+                    "no mount within " + FormatDuration(bound) + "; see the log");
     }
     char buffer[1024];
     const ssize_t n = read(fd_, buffer, sizeof buffer);
@@ -66,9 +68,10 @@ Result<std::string> StartPipe::Wait(Duration bound) {
   if (message.empty()) {
     int status = 0;
     waitpid(child_, &status, 0);
-    return Status(ErrorCode::kInternal, WIFSIGNALED(status)
-                                            ? "the daemon died of signal " + std::to_string(WTERMSIG(status))
-                                            : "the daemon ended without a word; see the log");
+    return Status(ErrorCode::kInternal,
+                  WIFSIGNALED(status)
+                      ? "the daemon died of signal " + std::to_string(WTERMSIG(status))
+                      : "the daemon ended without a word; see the log");
   }
   const std::string text = message.substr(1);
   if (message[0] == kReady) return text;

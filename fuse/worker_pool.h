@@ -16,7 +16,8 @@ namespace mooncake::fs {
 // after all threads were busy for a while, because for short requests fewer threads are faster.
 class WorkerPool {
  public:
-  WorkerPool(fuse_session* session, int fewest, int most) : session_(session), fewest_(fewest), most_(most) {}
+  WorkerPool(fuse_session* session, int fewest, int most)
+      : session_(session), fewest_(fewest), most_(most) {}
 
   // Serves until the file system is unmounted or Stop() is called. Returns 0, or an errno if the line broke.
   int Run();

@@ -39,6 +39,7 @@ Mooncake is mounted at $dir. Try:
     cp -r /usr/share/common-licenses $dir/licenses && ls -la $dir/licenses
     diff -r /usr/share/common-licenses $dir/licenses && echo same bytes
     df -h $dir
+    $bin/mooncake-admin --master=$(findmnt -n -o SOURCE --mountpoint "$dir") status
     $bin/mooncake-admin --help
 Stop it, and forget what is in it:
     umount $dir

@@ -10,9 +10,10 @@ constexpr int64_t kNsPerMs = 1'000'000;
 
 }  // namespace
 
-FileAttributes FromStored(const std::optional<ObjectAttributes>& stored, uint64_t size, int64_t created_ms,
-                          const DefaultAttributes& defaults) {
-  FileAttributes out{.mode = defaults.file_mode, .uid = defaults.uid, .gid = defaults.gid, .size = size};
+FileAttributes FromStored(const std::optional<ObjectAttributes>& stored, uint64_t size,
+                          int64_t created_ms, const DefaultAttributes& defaults) {
+  FileAttributes out{
+      .mode = defaults.file_mode, .uid = defaults.uid, .gid = defaults.gid, .size = size};
   out.mtime_ns = created_ms * kNsPerMs;
   out.ctime_ns = out.mtime_ns;
   if (stored) {
@@ -28,7 +29,8 @@ FileAttributes FromStored(const std::optional<ObjectAttributes>& stored, uint64_
   return out;
 }
 
-FileAttributes DirectoryFromStored(const std::optional<ObjectAttributes>& marker, const DefaultAttributes& defaults) {
+FileAttributes DirectoryFromStored(const std::optional<ObjectAttributes>& marker,
+                                   const DefaultAttributes& defaults) {
   FileAttributes out{.kind = ObjectKind::kDirectory,
                      .mode = defaults.directory_mode,
                      .uid = defaults.uid,

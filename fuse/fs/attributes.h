@@ -39,10 +39,11 @@ struct FileAttributes {
 };
 
 // Of a file or symbolic link.
-FileAttributes FromStored(const std::optional<ObjectAttributes>& stored, uint64_t size, int64_t created_ms,
-                          const DefaultAttributes& defaults);
+FileAttributes FromStored(const std::optional<ObjectAttributes>& stored, uint64_t size,
+                          int64_t created_ms, const DefaultAttributes& defaults);
 // Of a directory; `marker` is empty for one that exists only through its keys.
-FileAttributes DirectoryFromStored(const std::optional<ObjectAttributes>& marker, const DefaultAttributes& defaults);
+FileAttributes DirectoryFromStored(const std::optional<ObjectAttributes>& marker,
+                                   const DefaultAttributes& defaults);
 ObjectAttributes ToStored(const FileAttributes& attributes);
 
 }  // namespace mooncake::fs

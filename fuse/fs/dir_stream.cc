@@ -45,7 +45,8 @@ void DirStream::AddLocal() {
   local_.clear();
   MutexLock lock(state_.mutex);
   for (const InodePtr& inode : state_.table.UnpublishedIn(point_)) {
-    const auto listed = NameInDirectory(point_, std::string_view(inode->key).substr(point_.prefix.size()));
+    const auto listed =
+        NameInDirectory(point_, std::string_view(inode->key).substr(point_.prefix.size()));
     if (!listed || listed->is_part) continue;
     local_.insert(inode->key);
     Push({.name = listed->name, .ino = inode->id, .kind = inode->kind, .key = inode->key});
@@ -83,8 +84,10 @@ Errno DirStream::LoadPage() {
   page_.clear();
   markers_.clear();
   if (page_offset_ > 0) marks_.push_back({page_offset_, start_after_, last_part_});
-  const ListArgs args{
-      .prefix = point_.prefix, .delimiter = "/", .start_after = start_after_, .limit = kPageEntries};
+  const ListArgs args{.prefix = point_.prefix,
+                      .delimiter = "/",
+                      .start_after = start_after_,
+                      .limit = kPageEntries};
   const auto page = state_.client.List(args, state_.options.timeout);
   if (!page.ok()) return ErrnoOf(page.code());
   for (size_t i = 0; i < page->entries.size(); ++i) {
@@ -100,11 +103,14 @@ Errno DirStream::LoadPage() {
 // have its directory behind the page.
 ErrnoOr<bool> DirStream::HasDirectoryBeside(const ListReply& page, const std::string& key) {
   const std::string as_directory = key + "/";
-  const auto less = [](const ListEntry& entry, const std::string& wanted) { return entry.key < wanted; };
+  const auto less = [](const ListEntry& entry, const std::string& wanted) {
+    return entry.key < wanted;
+  };
   const auto it = std::lower_bound(page.entries.begin(), page.entries.end(), as_directory, less);
   if (it != page.entries.end()) return it->key == as_directory;
   if (!page.truncated) return false;
-  const auto below = state_.client.List({.prefix = as_directory, .limit = 1}, state_.options.timeout);
+  const auto below =
+      state_.client.List({.prefix = as_directory, .limit = 1}, state_.options.timeout);
   if (!below.ok()) return ErrnoOf(below.code());
   return !below->entries.empty();
 }
@@ -162,13 +168,14 @@ Errno DirStream::LoadMarkers() {
   if (prefixes.empty()) return kSuccess;
   const auto stats = state_.client.BatchStat(prefixes, state_.options.timeout);
   for (size_t i = 0; i < stats.size(); ++i) {
-    const bool missing = stats[i].code() == ErrorCode::kObjectNotFound || stats[i].code() == ErrorCode::kInvalidKey;
+    const bool missing =
+        stats[i].code() == ErrorCode::kObjectNotFound || stats[i].code() == ErrorCode::kInvalidKey;
     if (!stats[i].ok() && !missing) {
       markers_.clear();
       return ErrnoOf(stats[i].code());
     }
-    const bool is_marker =
-        stats[i].ok() && stats[i]->attributes && stats[i]->attributes->kind == ObjectKind::kDirectory;
+    const bool is_marker = stats[i].ok() && stats[i]->attributes &&
+                           stats[i]->attributes->kind == ObjectKind::kDirectory;
     if (is_marker) markers_[places[i]] = *stats[i];
   }
   return kSuccess;

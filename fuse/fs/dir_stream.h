@@ -12,9 +12,9 @@ namespace mooncake::fs {
 
 struct DirItem {
   std::string name;
-  InodeId ino = 0;       // as stat(2) will show it
+  InodeId ino = 0;  // as stat(2) will show it
   ObjectKind kind = ObjectKind::kFile;
-  uint64_t next = 0;     // offset behind it
+  uint64_t next = 0;  // offset behind it
   // What Enter() needs.
   std::string key;       // of a file
   DirectoryPoint point;  // of a directory
@@ -59,10 +59,11 @@ class DirStream {
   DirectoryPoint point_;
   std::vector<Mark> marks_;
   std::vector<DirItem> page_;
-  std::vector<std::optional<ObjectStat>> markers_;  // of the directories in page_, loaded together on first use
+  std::vector<std::optional<ObjectStat>>
+      markers_;               // of the directories in page_, loaded together on first use
   uint64_t page_offset_ = 0;  // of page_.front()
   std::string start_after_;
-  std::string last_part_;     // the %mc+ name shown last: many keys share one
+  std::string last_part_;                     // the %mc+ name shown last: many keys share one
   std::set<std::string, std::less<>> local_;  // keys shown from this mount's own knowledge
   bool at_end_ = false;
   bool began_ = false;

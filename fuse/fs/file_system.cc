@@ -35,7 +35,8 @@ ErrnoOr<Capacity> FileSystem::GetCapacity() {
   capacity_until_ = state_.clock.Now() + kCapacityLife;
   if (status.ok()) {
     const uint64_t free = status->capacity - std::min(status->capacity, status->used);
-    capacity_ = Capacity{.total_bytes = status->capacity, .free_bytes = free, .objects = status->object_count};
+    capacity_ = Capacity{
+        .total_bytes = status->capacity, .free_bytes = free, .objects = status->object_count};
   }
   if (!capacity_) return ErrnoOf(status.code());
   return *capacity_;

@@ -24,7 +24,8 @@ struct FileSystemParts {
   FsOptions options;
   uint64_t cache_bytes = 0;  // of slabs that are kept for reading
   size_t cache_files = 1024;
-  bool views_in_place = false;  // the store is in this process: what a view shows cannot be reused behind its back
+  bool views_in_place =
+      false;  // the store is in this process: what a view shows cannot be reused behind its back
 };
 
 // Thread-safe.
@@ -45,7 +46,9 @@ class FileSystem {
   ErrnoOr<Capacity> GetCapacity();
 
   // From now on the kernel may serve files by itself. Null: not any more.
-  void SetBacking(BackingFiles* backing) { state_.backing.store(backing, std::memory_order_release); }
+  void SetBacking(BackingFiles* backing) {
+    state_.backing.store(backing, std::memory_order_release);
+  }
   void SetKernelCache(KernelCache* cache) { state_.kernel_cache = cache; }
 
  private:

@@ -1,9 +1,10 @@
 #include "fuse/fs/files.h"
 
 #include <fcntl.h>
-#include <glog/logging.h>
 
 #include <algorithm>
+
+#include <glog/logging.h>
 
 #include "fuse/fs/errno_map.h"
 #include "transfer/base/units.h"
@@ -27,7 +28,8 @@ void Apply(const AttributeChange& change, int64_t now, FileAttributes& attribute
 
 }  // namespace
 
-ErrnoOr<ByteSpan> Files::Read(const Handle& handle, uint64_t offset, size_t size, std::vector<std::byte>& scratch) {
+ErrnoOr<ByteSpan> Files::Read(const Handle& handle, uint64_t offset, size_t size,
+                              std::vector<std::byte>& scratch) {
   if (handle.view && handle.view->Valid()) {
     const ByteSpan all = handle.view->bytes();
     if (offset >= all.size()) return ByteSpan();
@@ -42,8 +44,10 @@ ErrnoOr<ByteSpan> Files::Read(const Handle& handle, uint64_t offset, size_t size
   }
   const auto got = handle.reader->Read(offset, buffer, state_.options.timeout);
   if (!got.ok()) {
-    LOG(WARNING) << "read failed inode=" << handle.inode->id << " offset=" << offset << " " << got.status();
-    const bool gone = got.code() == ErrorCode::kObjectNotFound || got.code() == ErrorCode::kLeaseExpired;
+    LOG(WARNING) << "read failed inode=" << handle.inode->id << " offset=" << offset << " "
+                 << got.status();
+    const bool gone =
+        got.code() == ErrorCode::kObjectNotFound || got.code() == ErrorCode::kLeaseExpired;
     return gone ? Errno{ESTALE} : ErrnoOf(got.code());
   }
   return ByteSpan(buffer.first(*got));
@@ -61,7 +65,8 @@ ErrnoOr<size_t> Files::Write(Handle& handle, uint64_t offset, ByteSpan bytes) {
   const uint64_t end = (handle.append ? handle.slab->size() : offset) + bytes.size();
   if (end > kMaxObjectBytes) return Errno{EFBIG};
   // A publication in progress reads the slab; it is bounded by the time that its bytes take.
-  SharedPass io(inode->io, state_.clock, state_.clock.Now() + state_.TransferTimeout(handle.slab->size()));
+  SharedPass io(inode->io, state_.clock,
+                state_.clock.Now() + state_.TransferTimeout(handle.slab->size()));
   if (!io.entered()) return Errno{ETIMEDOUT};
   {
     MutexLock lock(state_.mutex);
@@ -142,14 +147,15 @@ Errno Files::Truncate(const InodePtr& inode, uint64_t size, Handle* handle, cons
   return done;
 }
 
-ErrnoOr<Entry> Files::SetAttributes(const InodePtr& inode, const AttributeChange& change, Handle* handle,
-                                    const Caller& caller) {
+ErrnoOr<Entry> Files::SetAttributes(const InodePtr& inode, const AttributeChange& change,
+                                    Handle* handle, const Caller& caller) {
   if (change.size) {
     if (inode->is_directory()) return Errno{EISDIR};
     const Errno cut = Truncate(inode, *change.size, handle, caller);
     if (!cut.ok()) return cut;
   }
-  if (ChangesStored(change)) return inode->is_directory() ? SetDirectory(inode, change) : SetStored(inode, change);
+  if (ChangesStored(change))
+    return inode->is_directory() ? SetDirectory(inode, change) : SetStored(inode, change);
   MutexLock lock(state_.mutex);
   if (change.atime_ns) inode->attributes.atime_ns = *change.atime_ns;
   return names_.EntryOf(inode);
@@ -175,7 +181,8 @@ ErrnoOr<Entry> Files::SetStored(const InodePtr& inode, const AttributeChange& ch
       return names_.EntryOf(inode);
     }
   }
-  const Status set = state_.client.SetAttributes(key, version, ToStored(attributes), state_.options.timeout);
+  const Status set =
+      state_.client.SetAttributes(key, version, ToStored(attributes), state_.options.timeout);
   if (set.code() == ErrorCode::kObjectNotFound) return Errno{ESTALE};
   if (!set.ok()) return ErrnoOf(set);
   MutexLock lock(state_.mutex);
@@ -203,13 +210,15 @@ ErrnoOr<Entry> Files::SetDirectory(const InodePtr& inode, const AttributeChange&
     stored = inode->has_marker && !inode->removed;
   }
   if (stored) {
-    const Status set = state_.client.SetAttributes(prefix, kNoPut, ToStored(attributes), state_.options.timeout);
+    const Status set =
+        state_.client.SetAttributes(prefix, kNoPut, ToStored(attributes), state_.options.timeout);
     if (set.code() == ErrorCode::kObjectNotFound) return Errno{ESTALE};
     if (!set.ok()) return ErrnoOf(set);
   }
   MutexLock lock(state_.mutex);
   inode->attributes = attributes;
-  if (change.mtime_ns) inode->touched_ns = 0;  // set by hand: earlier changes of its entries do not show through
+  if (change.mtime_ns)
+    inode->touched_ns = 0;  // set by hand: earlier changes of its entries do not show through
   return names_.EntryOf(inode);
 }
 

@@ -43,18 +43,21 @@ class Files {
     Entry entry;
     HandlePtr handle;
   };
-  ErrnoOr<Created> Create(const InodePtr& parent, std::string_view name, uint32_t mode, const OpenFlags& flags,
-                          const Caller& caller);
+  ErrnoOr<Created> Create(const InodePtr& parent, std::string_view name, uint32_t mode,
+                          const OpenFlags& flags, const Caller& caller);
   void Release(HandlePtr handle);
 
   // Bytes from `offset`, fewer than `size` only at the end: in place, or in `scratch`, which grows as needed.
   // ESTALE: the version that was opened is gone from the store.
-  ErrnoOr<ByteSpan> Read(const Handle& handle, uint64_t offset, size_t size, std::vector<std::byte>& scratch);
+  ErrnoOr<ByteSpan> Read(const Handle& handle, uint64_t offset, size_t size,
+                         std::vector<std::byte>& scratch);
   // EBADF, EFBIG; after an error nothing of the file is published any more.
   ErrnoOr<size_t> Write(Handle& handle, uint64_t offset, ByteSpan bytes);
   // fallocate(2): a hint, but for the size. EOPNOTSUPP for modes that move data.
   Errno Allocate(Handle& handle, int mode, uint64_t offset, uint64_t length);
-  Errno Sync(const Handle& handle) { return handle.write ? publisher_.Publish(handle.inode) : kSuccess; }
+  Errno Sync(const Handle& handle) {
+    return handle.write ? publisher_.Publish(handle.inode) : kSuccess;
+  }
 
   // `handle` may be null. A change of size by name is published at once, unless a writer has the file open.
   ErrnoOr<Entry> SetAttributes(const InodePtr& inode, const AttributeChange& change, Handle* handle,
@@ -62,8 +65,10 @@ class Files {
 
  private:
   ErrnoOr<HandlePtr> OpenForReading(const InodePtr& inode, const Caller& caller);
-  ErrnoOr<HandlePtr> OpenCommitted(const InodePtr& inode, HandlePtr handle, const Caller& caller, bool steered);
-  ErrnoOr<HandlePtr> OpenForWriting(const InodePtr& inode, const OpenFlags& flags, const Caller& caller);
+  ErrnoOr<HandlePtr> OpenCommitted(const InodePtr& inode, HandlePtr handle, const Caller& caller,
+                                   bool steered);
+  ErrnoOr<HandlePtr> OpenForWriting(const InodePtr& inode, const OpenFlags& flags,
+                                    const Caller& caller);
   ErrnoOr<std::shared_ptr<Slab>> CopyOf(const std::string& key, PutId version);
   // Lets the kernel serve the handle, if it can and that is worth it. Waits for the fetch.
   bool TryPassthrough(Handle& handle);
@@ -72,7 +77,8 @@ class Files {
   std::shared_ptr<Slab> SlabOf(ObjectReader& reader);
   std::shared_ptr<Slab> Fetch(ObjectReader& reader);
   bool Rebind(const InodePtr& inode, const ReplicaList& info);
-  void MakeWorking(const InodePtr& inode, std::shared_ptr<Slab> slab, bool truncated) MC_REQUIRES(state_.mutex);
+  void MakeWorking(const InodePtr& inode, std::shared_ptr<Slab> slab, bool truncated)
+      MC_REQUIRES(state_.mutex);
   void NoteWrite(const InodePtr& inode);
   Errno Resize(const InodePtr& inode, uint64_t size);
   Errno Truncate(const InodePtr& inode, uint64_t size, Handle* handle, const Caller& caller);

@@ -15,7 +15,8 @@ Duration FsState::TransferTimeout(uint64_t bytes) const {
 
 Errno FsState::Steer(const Caller& caller, const InodePtr& inode, Steering wanted) {
   MutexLock lock(mutex);
-  if (steered_.size() >= kMaxSteered && !steered_.contains(caller.pid)) steered_.erase(steered_.begin());
+  if (steered_.size() >= kMaxSteered && !steered_.contains(caller.pid))
+    steered_.erase(steered_.begin());
   steered_[caller.pid] = {inode->key, wanted};
   return Errno{ESTALE};
 }

@@ -39,17 +39,17 @@ struct Inode {
   Gate opens;  // shared: opening for reading; exclusive: opening and closing for writing
   Gate io;     // shared: writes; exclusive: truncation, publishing, and moves of its name
 
-  std::string key;      // of a file; a directory has `point`
-  bool linked = false;  // the name leads here
+  std::string key;       // of a file; a directory has `point`
+  bool linked = false;   // the name leads here
   bool removed = false;  // unlinked by this mount: st_nlink is 0
-  uint64_t lookups = 0;   // of the kernel
-  uint64_t stamp = 0;     // FsState::changes when this mount last changed its name or version
+  uint64_t lookups = 0;  // of the kernel
+  uint64_t stamp = 0;    // FsState::changes when this mount last changed its name or version
   FileAttributes attributes;
 
   // Directories.
   DirectoryPoint point;
-  bool has_marker = false;    // known to exist as an object of its own
-  int64_t touched_ns = 0;     // last change of its entries through this mount
+  bool has_marker = false;  // known to exist as an object of its own
+  int64_t touched_ns = 0;   // last change of its entries through this mount
 
   // Files and symbolic links.
   PutId version = kNoPut;
@@ -64,16 +64,19 @@ struct Inode {
 
   // Of a working inode.
   std::shared_ptr<Slab> slab;
-  uint64_t published_generation = 0;    // of the slab, when last published
-  bool must_publish = false;            // changed in a way that the slab's generation does not show
-  bool create_exclusively = false;      // O_EXCL, until first published
-  bool covers_stored = false;           // never published, renamed over a name that may have an older value stored
+  uint64_t published_generation = 0;  // of the slab, when last published
+  bool must_publish = false;          // changed in a way that the slab's generation does not show
+  bool create_exclusively = false;    // O_EXCL, until first published
+  bool covers_stored =
+      false;  // never published, renamed over a name that may have an older value stored
   FlushOutcome last_flush = FlushOutcome::kNone;
   int write_errno = 0;                  // a write failed: nothing more is accepted or published
   FileAttributes committed_attributes;  // of `version`
 
   bool is_directory() const { return kind == ObjectKind::kDirectory; }
-  bool changed() const { return working && (must_publish || slab->generation() != published_generation); }
+  bool changed() const {
+    return working && (must_publish || slab->generation() != published_generation);
+  }
   bool in_use() const { return readers + writers > 0 || working; }
 };
 

@@ -9,7 +9,8 @@ namespace {
 // Numbers of files that have no version yet. Put ids reach this range in the year 2067.
 constexpr InodeId kFirstLocalId = InodeId{3} << 62;
 
-InodeId HashOf(std::string_view text) {  // FNV-1a: the same number for the same directory after a remount
+InodeId HashOf(
+    std::string_view text) {  // FNV-1a: the same number for the same directory after a remount
   uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return hash;
@@ -141,14 +142,18 @@ void InodeTable::MoveFile(std::string_view from, std::string_view to) {
 }
 
 void InodeTable::MoveTree(std::string_view from, std::string_view to) {
-  const auto moved_name = [&](std::string_view name) { return std::string(to) + std::string(name.substr(from.size())); };
+  const auto moved_name = [&](std::string_view name) {
+    return std::string(to) + std::string(name.substr(from.size()));
+  };
   std::vector<std::string> keys;
-  for (auto it = files_.lower_bound(from); it != files_.end() && StartsWith(it->first, from); ++it) {
+  for (auto it = files_.lower_bound(from); it != files_.end() && StartsWith(it->first, from);
+       ++it) {
     keys.push_back(it->first);
   }
   for (const std::string& key : keys) MoveFile(key, moved_name(key));
   std::vector<InodePtr> moved;
-  for (auto it = directories_.lower_bound(from); it != directories_.end() && StartsWith(it->first, from);) {
+  for (auto it = directories_.lower_bound(from);
+       it != directories_.end() && StartsWith(it->first, from);) {
     moved.push_back(it->second);
     it = directories_.erase(it);
   }
@@ -193,7 +198,8 @@ std::vector<InodePtr> InodeTable::UnpublishedIn(const DirectoryPoint& point) con
   std::vector<InodePtr> found;
   for (const InodePtr& inode : unpublished_) {
     const bool below = inode->linked && StartsWith(inode->key, point.prefix);
-    if (below && inode->key.find('/', point.prefix.size()) == std::string::npos) found.push_back(inode);
+    if (below && inode->key.find('/', point.prefix.size()) == std::string::npos)
+      found.push_back(inode);
   }
   return found;
 }

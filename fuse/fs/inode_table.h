@@ -71,7 +71,7 @@ class InodeTable {
   std::unordered_map<InodeId, InodePtr> by_id_;
   std::map<std::string, Name, std::less<>> files_;
   std::map<std::string, InodePtr, std::less<>> directories_;  // by DirectoryKey
-  std::unordered_set<InodePtr> unpublished_;  // few: only while they are open
+  std::unordered_set<InodePtr> unpublished_;                  // few: only while they are open
   uint64_t next_local_ = 0;
 };
 

@@ -9,8 +9,9 @@ constexpr size_t kTextBytes = kMaxNameBytes - kTagBytes;
 constexpr size_t kLongestUnit = 3;  // "%25"
 
 bool NeedsEscape(std::string_view component) {
-  return component.empty() || component == "." || component == ".." || component.size() > kMaxNameBytes ||
-         component.starts_with(kReserved) || component.find('\0') != std::string_view::npos;
+  return component.empty() || component == "." || component == ".." ||
+         component.size() > kMaxNameBytes || component.starts_with(kReserved) ||
+         component.find('\0') != std::string_view::npos;
 }
 
 std::string EscapeByte(char c) {
@@ -60,7 +61,8 @@ std::vector<std::string> EncodeComponent(std::string_view component, bool beside
 }
 
 std::optional<DecodedName> DecodeName(const DirectoryPoint& directory, std::string_view name) {
-  if (name.empty() || name.size() > kMaxNameBytes || name.find('\0') != std::string_view::npos) return std::nullopt;
+  if (name.empty() || name.size() > kMaxNameBytes || name.find('\0') != std::string_view::npos)
+    return std::nullopt;
   DecodedName decoded;
   if (!name.starts_with(kReserved)) {
     if (directory.is_part() || NeedsEscape(name)) return std::nullopt;
@@ -75,7 +77,8 @@ std::optional<DecodedName> DecodeName(const DirectoryPoint& directory, std::stri
     // Whether this part is cut where it has to be shows only with the byte that follows; the next part checks it.
     if (name.size() + kLongestUnit <= kMaxNameBytes) return std::nullopt;
     const auto forced = EncodeComponent(directory.partial + *bytes, true);
-    if (forced.size() != directory.parts + 1 || forced.back().substr(kTagBytes) != name.substr(kTagBytes)) {
+    if (forced.size() != directory.parts + 1 ||
+        forced.back().substr(kTagBytes) != name.substr(kTagBytes)) {
       return std::nullopt;
     }
     decoded.kind = NameKind::kPart;
@@ -139,7 +142,8 @@ std::optional<DecodedName> PathToKey(std::string_view path) {
     const size_t slash = path.find('/');
     auto decoded = DecodeName(directory, path.substr(0, slash));
     if (!decoded || slash == std::string_view::npos) return decoded;
-    if (decoded->kind == NameKind::kBesideDirectory) return std::nullopt;  // an object, not a directory
+    if (decoded->kind == NameKind::kBesideDirectory)
+      return std::nullopt;  // an object, not a directory
     directory = decoded->kind == NameKind::kPart ? decoded->part : PointOfDirectory(decoded->key);
     path.remove_prefix(slash + 1);
   }

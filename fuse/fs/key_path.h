@@ -38,8 +38,8 @@ enum class NameKind {
 
 struct DecodedName {
   NameKind kind = NameKind::kPlain;
-  std::string key;        // kPlain, kBesideDirectory; may be "" (component "" at the root)
-  DirectoryPoint part;    // kPart
+  std::string key;      // kPlain, kBesideDirectory; may be "" (component "" at the root)
+  DirectoryPoint part;  // kPart
 };
 
 // The meaning of a name in a directory. nullopt: no key has this path (not canonical); NUL or '/' never occurs.

@@ -48,7 +48,8 @@ ErrnoOr<Names::Found> Names::Ask(const std::string& key) {
       if (!entry.is_prefix && entry.key == key) found.file = entry.stat;
       if (entry.is_prefix && entry.key == as_directory) found.directory = true;
     }
-    if (found.directory || !page->truncated || page->entries.back().key > as_directory) return found;
+    if (found.directory || !page->truncated || page->entries.back().key > as_directory)
+      return found;
   }
   args = {.prefix = as_directory, .limit = 1};
   const auto below = state_.client.List(args, state_.options.timeout);
@@ -81,7 +82,8 @@ ErrnoOr<Entry> Names::Lookup(const InodePtr& parent, std::string_view name, cons
   const bool is_marker = key.ends_with('/') && found->file && found->file->attributes &&
                          found->file->attributes->kind == ObjectKind::kDirectory;
   if (is_marker) found->file.reset();
-  if (found->directory && decoded->kind == NameKind::kPlain) return LookupDirectory(PointOfDirectory(key));
+  if (found->directory && decoded->kind == NameKind::kPlain)
+    return LookupDirectory(PointOfDirectory(key));
   if (decoded->kind == NameKind::kBesideDirectory && !found->directory) found->file.reset();
   MutexLock lock(state_.mutex);
   if (decoded->kind == NameKind::kPlain) {
@@ -132,7 +134,8 @@ Entry Names::BindDirectory(const DirectoryPoint& point, const std::optional<Obje
   return EntryOf(inode);
 }
 
-Entry Names::BindFile(std::string_view key, const ObjectStat& stat, std::optional<Steering> steering) {
+Entry Names::BindFile(std::string_view key, const ObjectStat& stat,
+                      std::optional<Steering> steering) {
   InodeTable& table = state_.table;
   const FileAttributes attributes =
       FromStored(stat.attributes, stat.size, stat.created_ms, state_.options.defaults);
@@ -144,13 +147,15 @@ Entry Names::BindFile(std::string_view key, const ObjectStat& stat, std::optiona
       found = shown;
     } else {
       found = table.CommittedAt(key);
-      if (!found || found->version != stat.put_id) found = table.AddCommitted(key, attributes.kind, wanted);
+      if (!found || found->version != stat.put_id)
+        found = table.AddCommitted(key, attributes.kind, wanted);
     }
   } else if (shown && shown->version == stat.put_id && shown->kind == attributes.kind) {
     const bool busy = steering == Steering::kWriter && shown->readers > 0;
     found = busy ? table.AddFile(key, attributes.kind, 0, /*keep_old=*/true) : shown;
-  } else if (InodePtr known = table.ById(wanted); known && known->version == stat.put_id && !known->working &&
-                                                  !known->is_directory() && known->kind == attributes.kind) {
+  } else if (InodePtr known = table.ById(wanted); known && known->version == stat.put_id &&
+                                                  !known->working && !known->is_directory() &&
+                                                  known->kind == attributes.kind) {
     // The same version under another name: it was renamed elsewhere.
     if (known->linked) table.MoveFile(std::string(known->key), key);
     found = known->linked ? known : table.AddFile(key, attributes.kind, 0);
@@ -189,7 +194,8 @@ ErrnoOr<Entry> Names::GetDirectoryAttributes(const InodePtr& inode) {
   {
     MutexLock lock(state_.mutex);
     prefix = inode->point.prefix;
-    if (inode == state_.table.root() || inode->point.is_part() || inode->removed || prefix.size() > kMaxKeyBytes) {
+    if (inode == state_.table.root() || inode->point.is_part() || inode->removed ||
+        prefix.size() > kMaxKeyBytes) {
       return EntryOf(inode);
     }
   }
@@ -197,7 +203,8 @@ ErrnoOr<Entry> Names::GetDirectoryAttributes(const InodePtr& inode) {
   if (!marker.ok() && marker.error() != Errno{ENOENT}) return marker.error();
   MutexLock lock(state_.mutex);
   inode->has_marker = marker.ok();
-  if (marker.ok()) inode->attributes = DirectoryFromStored(marker->attributes, state_.options.defaults);
+  if (marker.ok())
+    inode->attributes = DirectoryFromStored(marker->attributes, state_.options.defaults);
   return EntryOf(inode);
 }
 
@@ -217,7 +224,8 @@ ErrnoOr<Entry> Names::GetAttributes(const InodePtr& inode) {
   const bool news = !inode->working && inode->stamp <= asked_at;
   if (news && stat.ok() && stat->put_id == inode->version) {
     const int64_t atime = inode->attributes.atime_ns;
-    inode->attributes = FromStored(stat->attributes, stat->size, stat->created_ms, state_.options.defaults);
+    inode->attributes =
+        FromStored(stat->attributes, stat->size, stat->created_ms, state_.options.defaults);
     inode->attributes.atime_ns = std::max(atime, inode->attributes.atime_ns);
   } else if (news && inode->readers == 0) {
     return Errno{ESTALE};
@@ -225,7 +233,8 @@ ErrnoOr<Entry> Names::GetAttributes(const InodePtr& inode) {
   return EntryOf(inode);
 }
 
-FileAttributes Names::NewAttributes(const InodePtr& parent, ObjectKind kind, uint32_t mode, const Caller& caller) {
+FileAttributes Names::NewAttributes(const InodePtr& parent, ObjectKind kind, uint32_t mode,
+                                    const Caller& caller) {
   const int64_t now = state_.NowNs();
   FileAttributes out{.kind = kind, .mode = mode & 07777, .uid = caller.uid, .gid = caller.gid};
   out.mtime_ns = out.ctime_ns = out.atime_ns = now;

@@ -29,7 +29,8 @@ class Names {
   InodePtr ById(InodeId id) const;
 
   // EEXIST, EINVAL (a name that is reserved and not canonical), ENAMETOOLONG.
-  ErrnoOr<Entry> MakeDirectory(const InodePtr& parent, std::string_view name, uint32_t mode, const Caller& caller);
+  ErrnoOr<Entry> MakeDirectory(const InodePtr& parent, std::string_view name, uint32_t mode,
+                               const Caller& caller);
   ErrnoOr<Entry> MakeSymlink(const InodePtr& parent, std::string_view name, std::string_view target,
                              const Caller& caller);
   ErrnoOr<std::string> ReadSymlink(const InodePtr& inode);
@@ -38,8 +39,8 @@ class Names {
   // Open handles keep what they read, and a file that is being written is not published any more.
   Errno Unlink(const InodePtr& parent, std::string_view name);
   // EEXIST (no_replace), EISDIR, ENOTDIR, ENOTEMPTY, EINVAL (part directories).
-  Errno Rename(const InodePtr& from_parent, std::string_view from, const InodePtr& to_parent, std::string_view to,
-               bool no_replace);
+  Errno Rename(const InodePtr& from_parent, std::string_view from, const InodePtr& to_parent,
+               std::string_view to, bool no_replace);
 
   // As stat(2) sees it now. ESTALE: the name shows another version by now.
   ErrnoOr<Entry> GetAttributes(const InodePtr& inode);
@@ -52,9 +53,11 @@ class Names {
   Entry EntryOf(const InodePtr& inode) const MC_REQUIRES(state_.mutex);
 
   // The key that `name` has or would have in `parent`. EINVAL, ENAMETOOLONG.
-  ErrnoOr<std::string> KeyForCreation(const InodePtr& parent, std::string_view name, bool directory);
+  ErrnoOr<std::string> KeyForCreation(const InodePtr& parent, std::string_view name,
+                                      bool directory);
   // Attributes of something new in `parent`: owner, and group by the set-group-id rule.
-  FileAttributes NewAttributes(const InodePtr& parent, ObjectKind kind, uint32_t mode, const Caller& caller);
+  FileAttributes NewAttributes(const InodePtr& parent, ObjectKind kind, uint32_t mode,
+                               const Caller& caller);
   // The directory was changed through this mount.
   void Touch(const InodePtr& directory);
   // A directory that exists only through its keys gets an object of its own before its last key goes.

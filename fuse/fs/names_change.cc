@@ -8,7 +8,8 @@
 
 namespace mooncake::fs {
 
-ErrnoOr<std::string> Names::KeyForCreation(const InodePtr& parent, std::string_view name, bool directory) {
+ErrnoOr<std::string> Names::KeyForCreation(const InodePtr& parent, std::string_view name,
+                                           bool directory) {
   auto decoded = Decode(parent, name, EINVAL);
   if (!decoded.ok()) return decoded.error();
   if (decoded->kind == NameKind::kPart) return Errno{EEXIST};  // they are always there
@@ -18,8 +19,10 @@ ErrnoOr<std::string> Names::KeyForCreation(const InodePtr& parent, std::string_v
   return std::move(decoded->key);
 }
 
-Errno Names::PutMarker(const std::string& prefix, const FileAttributes& attributes, WriteMode mode) {
-  const PutOptions options{.mode = mode, .attributes = ToStored(attributes), .timeout = state_.options.timeout};
+Errno Names::PutMarker(const std::string& prefix, const FileAttributes& attributes,
+                       WriteMode mode) {
+  const PutOptions options{
+      .mode = mode, .attributes = ToStored(attributes), .timeout = state_.options.timeout};
   return ErrnoOf(state_.client.Put(prefix, {}, options).code());
 }
 
@@ -34,13 +37,14 @@ ErrnoOr<Entry> Names::MakeDirectory(const InodePtr& parent, std::string_view nam
   if (!put.ok()) return put;
   Touch(parent);
   MutexLock lock(state_.mutex);
-  Entry entry = BindDirectory(PointOfDirectory(*key), ObjectStat{.attributes = ToStored(attributes)});
+  Entry entry =
+      BindDirectory(PointOfDirectory(*key), ObjectStat{.attributes = ToStored(attributes)});
   state_.Stamp(entry.inode);
   return entry;
 }
 
-ErrnoOr<Entry> Names::MakeSymlink(const InodePtr& parent, std::string_view name, std::string_view target,
-                                  const Caller& caller) {
+ErrnoOr<Entry> Names::MakeSymlink(const InodePtr& parent, std::string_view name,
+                                  std::string_view target, const Caller& caller) {
   const auto key = KeyForCreation(parent, name, false);
   if (!key.ok()) return key.error();
   SharedPass tree(state_.tree_gate, state_.clock, state_.Deadline());
@@ -55,7 +59,8 @@ ErrnoOr<Entry> Names::MakeSymlink(const InodePtr& parent, std::string_view name,
   const auto put = state_.client.Put(*key, AsBytes(target), options);
   if (!put.ok()) return ErrnoOf(put.code());
   Touch(parent);
-  ObjectStat stat{.put_id = put->version, .size = target.size(), .attributes = ToStored(attributes)};
+  ObjectStat stat{
+      .put_id = put->version, .size = target.size(), .attributes = ToStored(attributes)};
   stat.created_ms = attributes.mtime_ns / 1'000'000;
   MutexLock lock(state_.mutex);
   Entry entry = BindFile(*key, stat, std::nullopt);
@@ -88,7 +93,8 @@ ErrnoOr<bool> Names::IsEmpty(const std::string& prefix) {
   const auto page = state_.client.List({.prefix = prefix, .limit = 2}, state_.options.timeout);
   if (!page.ok()) return ErrnoOf(page.code());
   return std::all_of(page->entries.begin(), page->entries.end(), [&](const ListEntry& entry) {
-    return entry.key == prefix && entry.stat.attributes && entry.stat.attributes->kind == ObjectKind::kDirectory;
+    return entry.key == prefix && entry.stat.attributes &&
+           entry.stat.attributes->kind == ObjectKind::kDirectory;
   });
 }
 
@@ -119,7 +125,8 @@ Errno Names::KeepDirectory(const InodePtr& directory) {
   FileAttributes attributes;
   {
     MutexLock lock(state_.mutex);
-    const bool needs_none = directory == state_.table.root() || directory->point.is_part() || directory->removed;
+    const bool needs_none =
+        directory == state_.table.root() || directory->point.is_part() || directory->removed;
     if (needs_none || directory->has_marker) return kSuccess;
     prefix = directory->point.prefix;
     attributes = EntryOf(directory).attributes;

@@ -1,8 +1,9 @@
 // The part of Files that opens and closes.
 #include <fcntl.h>
-#include <glog/logging.h>
 
 #include <algorithm>
+
+#include <glog/logging.h>
 
 #include "fuse/fs/errno_map.h"
 #include "fuse/fs/files.h"
@@ -34,7 +35,8 @@ void Files::CountDirect(Handle& handle) {
   ++handle.inode->direct;
 }
 
-ErrnoOr<HandlePtr> Files::Open(const InodePtr& inode, const OpenFlags& flags, const Caller& caller) {
+ErrnoOr<HandlePtr> Files::Open(const InodePtr& inode, const OpenFlags& flags,
+                               const Caller& caller) {
   if (inode->is_directory()) return Errno{EISDIR};
   return flags.write ? OpenForWriting(inode, flags, caller) : OpenForReading(inode, caller);
 }
@@ -69,7 +71,8 @@ ErrnoOr<HandlePtr> Files::OpenForReading(const InodePtr& inode, const Caller& ca
   return opened;
 }
 
-ErrnoOr<HandlePtr> Files::OpenCommitted(const InodePtr& inode, HandlePtr handle, const Caller& caller, bool steered) {
+ErrnoOr<HandlePtr> Files::OpenCommitted(const InodePtr& inode, HandlePtr handle,
+                                        const Caller& caller, bool steered) {
   std::string key;
   PutId version;
   {
@@ -156,7 +159,8 @@ bool Files::Rebind(const InodePtr& inode, const ReplicaList& info) {
   MutexLock lock(state_.mutex);
   if (inode->readers != 1 || inode->working || inode->removed) return false;
   inode->version = info.put_id;
-  inode->attributes = FromStored(info.attributes, info.size, info.created_ms, state_.options.defaults);
+  inode->attributes =
+      FromStored(info.attributes, info.size, info.created_ms, state_.options.defaults);
   state_.Stamp(inode);
   if (state_.kernel_cache != nullptr) state_.kernel_cache->InvalidateAttributes(inode->id);
   return true;
@@ -196,7 +200,8 @@ void Files::MakeWorking(const InodePtr& inode, std::shared_ptr<Slab> slab, bool 
   }
 }
 
-ErrnoOr<HandlePtr> Files::OpenForWriting(const InodePtr& inode, const OpenFlags& flags, const Caller& caller) {
+ErrnoOr<HandlePtr> Files::OpenForWriting(const InodePtr& inode, const OpenFlags& flags,
+                                         const Caller& caller) {
   if (state_.options.read_only) return Errno{EROFS};
   const bool steered = state_.EndSteering(caller);
   ExclusivePass opening(inode->opens, state_.clock, state_.Deadline());
@@ -211,7 +216,8 @@ ErrnoOr<HandlePtr> Files::OpenForWriting(const InodePtr& inode, const OpenFlags&
     key = inode->key;
     version = inode->version;
     // Readers keep the version they opened: the writer works on an inode of its own.
-    look_again = !working && (inode->readers > 0 || !inode->linked || state_.table.FileAt(key) != inode);
+    look_again =
+        !working && (inode->readers > 0 || !inode->linked || state_.table.FileAt(key) != inode);
   }
   if (look_again) return steered ? Errno{ESTALE} : state_.Steer(caller, inode, Steering::kWriter);
   if (!working) {
@@ -294,7 +300,8 @@ void Files::Release(HandlePtr handle) {
     return;
   }
   // Whoever holds the gate is bounded; if it should not come free, closing goes on all the same.
-  ExclusivePass closing(inode->opens, state_.clock, SaturatingAdd(state_.Deadline(), state_.options.timeout));
+  ExclusivePass closing(inode->opens, state_.clock,
+                        SaturatingAdd(state_.Deadline(), state_.options.timeout));
   bool last;
   {
     MutexLock lock(state_.mutex);

@@ -14,9 +14,12 @@
 namespace mooncake::fs {
 namespace {
 
-constexpr size_t kStatFieldExitCode = 49;  // field 52 of proc(5), counted from the field behind the name
+constexpr size_t kStatFieldExitCode =
+    49;  // field 52 of proc(5), counted from the field behind the name
 
-std::string ProcPath(pid_t pid, const char* file) { return "/proc/" + std::to_string(pid) + "/" + file; }
+std::string ProcPath(pid_t pid, const char* file) {
+  return "/proc/" + std::to_string(pid) + "/" + file;
+}
 
 std::optional<std::string> ReadSmallFile(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -75,7 +78,8 @@ class ProcProbe final : public ProcessProbe {
   bool IsAlive(pid_t process) const override {
     const auto status = ReadSmallFile(ProcPath(process, "status"));
     if (!status) return false;
-    return status->find("\nState:\tZ") == std::string::npos && status->find("\nState:\tX") == std::string::npos;
+    return status->find("\nState:\tZ") == std::string::npos &&
+           status->find("\nState:\tX") == std::string::npos;
   }
 
   // Reads fdinfo, never the files: a stat of them would come back to this very process as a request.

@@ -86,8 +86,8 @@ Errno Publisher::Publish(const InodePtr& inode) {
   options.attributes = ToStored(attributes);
   const auto put = state_.client.Put(key, mapping->bytes(), options);
   if (!put.ok()) {
-    LOG(WARNING) << "publish failed key=" << EscapeForDisplay(key) << " bytes=" << attributes.size << " "
-                 << put.status();
+    LOG(WARNING) << "publish failed key=" << EscapeForDisplay(key) << " bytes=" << attributes.size
+                 << " " << put.status();
     return ErrnoOf(put.code());
   }
   MutexLock lock(state_.mutex);
@@ -114,7 +114,8 @@ void Publisher::Finish(const InodePtr& inode) {
   }
   if (publish) {
     const Errno published = Publish(inode);
-    if (!published.ok()) LOG(ERROR) << "data written before the last close was lost errno=" << published.value;
+    if (!published.ok())
+      LOG(ERROR) << "data written before the last close was lost errno=" << published.value;
   }
   MutexLock lock(state_.mutex);
   if (last == FlushOutcome::kKilled && inode->changed() && !inode->removed) {
@@ -128,7 +129,8 @@ void Publisher::Settle(const InodePtr& inode) {
   // What was published and not touched since is the value of that version, and already in memory.
   const uint64_t size = inode->slab->size();
   const bool keep = !discarded && inode->version != kNoPut && size >= state_.options.fetch_least;
-  if (keep && state_.backing.load(std::memory_order_acquire) != nullptr && inode->slab->in_memory()) {
+  if (keep && state_.backing.load(std::memory_order_acquire) != nullptr &&
+      inode->slab->in_memory()) {
     state_.cache.Put(inode->version, inode->slab);
   }
   inode->working = false;
@@ -145,7 +147,8 @@ void Publisher::Settle(const InodePtr& inode) {
   } else if (discarded) {
     inode->attributes = inode->committed_attributes;
   }
-  if (discarded && state_.kernel_cache != nullptr) state_.kernel_cache->InvalidateAttributes(inode->id);
+  if (discarded && state_.kernel_cache != nullptr)
+    state_.kernel_cache->InvalidateAttributes(inode->id);
 }
 
 }  // namespace mooncake::fs

@@ -10,14 +10,15 @@ struct Handle {
   InodePtr inode;
   bool write = false;
   bool append = false;
-  pid_t opener = 0;              // process, 0 unknown
-  bool opener_flushed = false;   // FsState::mutex
-  bool direct = false;           // counted in Inode::direct
+  pid_t opener = 0;             // process, 0 unknown
+  bool opener_flushed = false;  // FsState::mutex
+  bool direct = false;          // counted in Inode::direct
   // Where reads come from; fixed at open.
   std::shared_ptr<ObjectReader> reader;
   std::unique_ptr<ObjectView> view;
   std::shared_ptr<Slab> slab;
-  std::shared_ptr<BackedSlab> backed;  // then the kernel reads by itself, and `slab` answers what it asks all the same
+  std::shared_ptr<BackedSlab>
+      backed;  // then the kernel reads by itself, and `slab` answers what it asks all the same
 };
 
 // Thread-safe.

@@ -16,7 +16,8 @@ constexpr size_t kCopyBytes = size_t{1} << 20;
 ErrnoOr<size_t> ReadAll(int fd, uint64_t offset, MutableByteSpan buffer) {
   size_t done = 0;
   while (done < buffer.size()) {
-    const ssize_t n = pread(fd, buffer.data() + done, buffer.size() - done, static_cast<off_t>(offset + done));
+    const ssize_t n =
+        pread(fd, buffer.data() + done, buffer.size() - done, static_cast<off_t>(offset + done));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return Errno{errno};
     if (n == 0) break;
@@ -47,7 +48,8 @@ Errno CopyFile(int from, int to, uint64_t size) {
     if (hole < 0) return Errno{errno};
     while (data < hole) {
       const size_t want = std::min<size_t>(kCopyBytes, static_cast<size_t>(hole - data));
-      const auto got = ReadAll(from, static_cast<uint64_t>(data), MutableByteSpan(buffer).first(want));
+      const auto got =
+          ReadAll(from, static_cast<uint64_t>(data), MutableByteSpan(buffer).first(want));
       if (!got.ok()) return got.error();
       if (*got == 0) return kSuccess;
       const Errno written = WriteAll(to, static_cast<uint64_t>(data), ByteSpan(buffer).first(*got));
@@ -86,7 +88,9 @@ ErrnoOr<size_t> Slab::ReadAt(uint64_t offset, MutableByteSpan buffer) const {
   const uint64_t end = size();
   if (offset >= end) return size_t{0};
   ReaderLock lock(file_mutex_);
-  return ReadAll(fd_, offset, buffer.first(static_cast<size_t>(std::min<uint64_t>(buffer.size(), end - offset))));
+  return ReadAll(
+      fd_, offset,
+      buffer.first(static_cast<size_t>(std::min<uint64_t>(buffer.size(), end - offset))));
 }
 
 Errno Slab::WriteAt(uint64_t offset, ByteSpan bytes) {
@@ -157,7 +161,9 @@ Errno Slab::PunchHole(uint64_t offset, uint64_t length) {
   generation_.fetch_add(1, std::memory_order_acq_rel);
   ReaderLock lock(file_mutex_);
   const int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
-  return fallocate(fd_, mode, static_cast<off_t>(offset), static_cast<off_t>(length)) == 0 ? kSuccess : Errno{errno};
+  return fallocate(fd_, mode, static_cast<off_t>(offset), static_cast<off_t>(length)) == 0
+             ? kSuccess
+             : Errno{errno};
 }
 
 Errno Slab::MoveToDisk() {

@@ -18,7 +18,7 @@ namespace mooncake::fs {
 struct SlabPoolOptions {
   uint64_t memory_bytes = 0;           // of slabs in memory, by length
   std::string spill_dir = "/var/tmp";  // where slabs go that do not fit
-  bool huge_pages = true;              // where the kernel has them; silently smaller pages elsewhere
+  bool huge_pages = true;  // where the kernel has them; silently smaller pages elsewhere
 };
 
 class SlabPool;
@@ -79,7 +79,7 @@ class Slab {
   Errno MoveToDisk() MC_REQUIRES(grow_mutex_);
 
   SlabPool& pool_;
-  Mutex grow_mutex_;            // size changes; taken before file_mutex_
+  Mutex grow_mutex_;                // size changes; taken before file_mutex_
   mutable SharedMutex file_mutex_;  // exclusive only while the file is exchanged
   int fd_ MC_GUARDED_BY(file_mutex_);
   bool in_memory_ MC_GUARDED_BY(file_mutex_);

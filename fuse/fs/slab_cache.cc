@@ -46,13 +46,15 @@ void SlabCache::Put(PutId version, std::shared_ptr<Slab> slab) {
   MutexLock lock(mutex_);
   if (bytes > most_bytes_ || by_version_.contains(version)) return;
   Evict(bytes, 1, dropped);
-  if (bytes_ + bytes > most_bytes_ || entries_.size() + 1 > most_slabs_) return;  // all others are in use
+  if (bytes_ + bytes > most_bytes_ || entries_.size() + 1 > most_slabs_)
+    return;  // all others are in use
   entries_.push_front({version, std::move(slab), bytes});
   by_version_[version] = entries_.begin();
   bytes_ += bytes;
 }
 
-std::shared_ptr<Slab> SlabCache::GetOrFetch(PutId version, TimePoint deadline, const FetchFunction& fetch) {
+std::shared_ptr<Slab> SlabCache::GetOrFetch(PutId version, TimePoint deadline,
+                                            const FetchFunction& fetch) {
   {
     MutexLock lock(mutex_);
     for (;;) {

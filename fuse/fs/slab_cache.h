@@ -47,7 +47,8 @@ class SlabCache {
   using Entries = std::list<Entry>;
 
   std::shared_ptr<Slab> Find(PutId version) MC_REQUIRES(mutex_);
-  void Evict(uint64_t bytes, size_t slabs, std::vector<std::shared_ptr<Slab>>& dropped) MC_REQUIRES(mutex_);
+  void Evict(uint64_t bytes, size_t slabs, std::vector<std::shared_ptr<Slab>>& dropped)
+      MC_REQUIRES(mutex_);
 
   const uint64_t most_bytes_;
   const size_t most_slabs_;

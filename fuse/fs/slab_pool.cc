@@ -41,7 +41,8 @@ int OpenPrivateTmpfs(bool huge_pages) {
 
 Result<std::unique_ptr<SlabPool>> SlabPool::Create(const SlabPoolOptions& options) {
   if (access(options.spill_dir.c_str(), W_OK | X_OK) != 0) {
-    return Status(ErrorCode::kInvalidParams, "spill_dir " + options.spill_dir + ": " + std::strerror(errno) +
+    return Status(ErrorCode::kInvalidParams, "spill_dir " + options.spill_dir + ": " +
+                                                 std::strerror(errno) +
                                                  "; name a writable directory with -o spill_dir=");
   }
   std::unique_ptr<SlabPool> pool(new SlabPool(options));
@@ -54,8 +55,8 @@ SlabPool::~SlabPool() {
 }
 
 std::string SlabPool::Describe() const {
-  return std::string(tmpfs_fd_ >= 0 ? "private tmpfs" : "memfd") + ", " + FormatSize(options_.memory_bytes) +
-         " in memory, the rest in " + options_.spill_dir;
+  return std::string(tmpfs_fd_ >= 0 ? "private tmpfs" : "memfd") + ", " +
+         FormatSize(options_.memory_bytes) + " in memory, the rest in " + options_.spill_dir;
 }
 
 bool SlabPool::Charge(uint64_t bytes) {
@@ -86,7 +87,8 @@ int SlabPool::MakeMemoryFile(bool large) {
 int SlabPool::MakeDiskFile() {
   const int fd = open(options_.spill_dir.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR)) return fd;
-  std::string name = options_.spill_dir + "/.mooncake-slab-XXXXXX";  // for file systems without O_TMPFILE
+  std::string name =
+      options_.spill_dir + "/.mooncake-slab-XXXXXX";  // for file systems without O_TMPFILE
   const int named = mkostemp(name.data(), O_CLOEXEC);
   if (named >= 0) unlink(name.c_str());
   return named;
@@ -105,8 +107,10 @@ std::shared_ptr<Slab> SlabPool::MakeInMemory(uint64_t bytes) {
 
 ErrnoOr<std::shared_ptr<Slab>> SlabPool::Make(uint64_t expected_bytes) {
   bool fits = expected_bytes <= options_.memory_bytes;
-  while (fits && used_bytes() > options_.memory_bytes - expected_bytes) fits = reclaimer_ && reclaimer_(expected_bytes);
-  const int fd = fits ? MakeMemoryFile(expected_bytes >= kLargeBytes || expected_bytes == 0) : MakeDiskFile();
+  while (fits && used_bytes() > options_.memory_bytes - expected_bytes)
+    fits = reclaimer_ && reclaimer_(expected_bytes);
+  const int fd =
+      fits ? MakeMemoryFile(expected_bytes >= kLargeBytes || expected_bytes == 0) : MakeDiskFile();
   if (fd < 0) return Errno{errno};
   return std::shared_ptr<Slab>(new Slab(*this, fd, fits));
 }

@@ -22,7 +22,8 @@ void GetAttributes(fuse_req_t req, fuse_ino_t ino, fuse_file_info*) {
   ReplyAttributes(req, FsOf(req).names().GetAttributes(inode));
 }
 
-void SetAttributes(fuse_req_t req, fuse_ino_t ino, struct stat* wanted, int what, fuse_file_info* fi) {
+void SetAttributes(fuse_req_t req, fuse_ino_t ino, struct stat* wanted, int what,
+                   fuse_file_info* fi) {
   const InodePtr inode = InodeOrReply(req, ino);
   if (!inode) return;
   FileSystem& fs = FsOf(req);
@@ -48,7 +49,8 @@ void StatFs(fuse_req_t req, fuse_ino_t) {
   out.f_frsize = kFsBlock;
   out.f_blocks = capacity->total_bytes / kFsBlock;
   out.f_bfree = out.f_bavail = capacity->free_bytes / kFsBlock;
-  out.f_ffree = out.f_favail = out.f_bfree;  // an object takes at least a seal; a block each is near enough
+  out.f_ffree = out.f_favail =
+      out.f_bfree;  // an object takes at least a seal; a block each is near enough
   out.f_files = capacity->objects + out.f_ffree;
   out.f_namemax = kMaxNameBytes;
   fuse_reply_statfs(req, &out);

@@ -7,7 +7,8 @@ namespace {
 
 constexpr unsigned kLongestRead = 1 << 20;
 constexpr int64_t kNsPerSecond = 1'000'000'000;
-constexpr blksize_t kPreferredIo = 1 << 20;  // the longest request: what programs that ask then read and write
+constexpr blksize_t kPreferredIo =
+    1 << 20;  // the longest request: what programs that ask then read and write
 constexpr uint64_t kStatBlock = 512;
 
 timespec ToTimespec(int64_t ns) {
@@ -22,9 +23,12 @@ timespec ToTimespec(int64_t ns) {
 
 mode_t TypeBits(ObjectKind kind) {
   switch (kind) {
-    case ObjectKind::kDirectory: return S_IFDIR;
-    case ObjectKind::kSymlink: return S_IFLNK;
-    case ObjectKind::kFile: break;
+    case ObjectKind::kDirectory:
+      return S_IFDIR;
+    case ObjectKind::kSymlink:
+      return S_IFLNK;
+    case ObjectKind::kFile:
+      break;
   }
   return S_IFREG;
 }
@@ -34,8 +38,8 @@ void OnInit(void* userdata, fuse_conn_info* connection) {
   connection->max_background = 64;
   connection->congestion_threshold = 48;
   // The write-back cache defers errors past close(2); splice is slower than copying here (fuse/README.md).
-  connection->want &= ~static_cast<unsigned>(FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE |
-                                             FUSE_CAP_SPLICE_MOVE);
+  connection->want &= ~static_cast<unsigned>(FUSE_CAP_WRITEBACK_CACHE | FUSE_CAP_SPLICE_READ |
+                                             FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
   auto* context = static_cast<MountContext*>(static_cast<DeviceUser*>(userdata));
   if (context->on_init) context->on_init();
 }

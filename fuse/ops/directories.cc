@@ -14,7 +14,9 @@ struct OpenDirectory {
   std::unique_ptr<DirStream> stream MC_PT_GUARDED_BY(mutex);
 };
 
-OpenDirectory& DirectoryOf(const fuse_file_info* fi) { return *reinterpret_cast<OpenDirectory*>(fi->fh); }
+OpenDirectory& DirectoryOf(const fuse_file_info* fi) {
+  return *reinterpret_cast<OpenDirectory*>(fi->fh);
+}
 
 mode_t TypeOf(ObjectKind kind) { return ToStat(0, {.kind = kind}, 1).st_mode; }
 
@@ -68,7 +70,8 @@ class Filler {
   size_t used_ = 0;
 };
 
-Errno AddItem(Filler& filler, DirStream& stream, const DirItem& item, bool plus, std::vector<InodeId>& entered) {
+Errno AddItem(Filler& filler, DirStream& stream, const DirItem& item, bool plus,
+              std::vector<InodeId>& entered) {
   fuse_entry_param param{};
   param.attr.st_ino = item.ino;
   param.attr.st_mode = TypeOf(item.kind);
@@ -109,8 +112,7 @@ void Fill(fuse_req_t req, size_t size, off_t from, fuse_file_info* fi, bool plus
   Filler filler(req, size, plus);
   std::vector<InodeId> entered;
   // The lock is let go before the reply: once that is out, a release on another thread may free the directory.
-  const Errno error =
-      Collect(filler, DirectoryOf(fi), static_cast<uint64_t>(from), plus, entered);
+  const Errno error = Collect(filler, DirectoryOf(fi), static_cast<uint64_t>(from), plus, entered);
   // What was found before an error is delivered; the error comes with the next request.
   if (!error.ok() && filler.empty()) return Reply(req, error);
   FileSystem& fs = FsOf(req);

@@ -47,7 +47,8 @@ void MakeNode(fuse_req_t req, fuse_ino_t parent, const char* name, mode_t mode, 
   const InodePtr directory = InodeOrReply(req, parent);
   if (!directory) return;
   FileSystem& fs = FsOf(req);
-  auto created = fs.files().Create(directory, name, mode, {.write = true, .exclusive = true}, CallerOf(req));
+  auto created =
+      fs.files().Create(directory, name, mode, {.write = true, .exclusive = true}, CallerOf(req));
   if (!created.ok()) return Reply(req, created.error());
   const Errno published = fs.publisher().Publish(created->handle->inode);
   fs.files().Release(std::move(created->handle));
@@ -72,8 +73,8 @@ void RemoveDirectory(fuse_req_t req, fuse_ino_t parent, const char* name) {
   Reply(req, FsOf(req).names().RemoveDirectory(directory, name));
 }
 
-void Rename(fuse_req_t req, fuse_ino_t parent, const char* name, fuse_ino_t new_parent, const char* new_name,
-            unsigned flags) {
+void Rename(fuse_req_t req, fuse_ino_t parent, const char* name, fuse_ino_t new_parent,
+            const char* new_name, unsigned flags) {
   if ((flags & ~static_cast<unsigned>(RENAME_NOREPLACE)) != 0) return Reply(req, Errno{EINVAL});
   const InodePtr from = InodeOrReply(req, parent);
   if (!from) return;

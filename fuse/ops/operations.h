@@ -23,7 +23,8 @@ fuse_lowlevel_ops MakeOperations();
 
 namespace ops {
 
-void FillNames(fuse_lowlevel_ops& table);        // names.cc: lookup, forget, mkdir, symlink, unlink, rename, ...
+void FillNames(
+    fuse_lowlevel_ops& table);  // names.cc: lookup, forget, mkdir, symlink, unlink, rename, ...
 void FillAttributes(fuse_lowlevel_ops& table);   // attributes.cc: getattr, setattr, statfs
 void FillFiles(fuse_lowlevel_ops& table);        // files.cc: create, open, flush, release, fsync
 void FillData(fuse_lowlevel_ops& table);         // data.cc: read, write, fallocate

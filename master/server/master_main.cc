@@ -12,11 +12,11 @@
 #include "master/server/admin_http.h"
 #include "master/server/master_options.h"
 #include "master/server/master_service.h"
-#include "master/server/shutdown_signal.h"
 #include "master/server/thrift_server.h"
 #include "master/server/version.h"
 #include "transfer/base/clock.h"
 #include "transfer/base/config_reader.h"
+#include "transfer/base/shutdown_signal.h"
 
 namespace mooncake {
 namespace {

@@ -1,11 +1,7 @@
 // mooncake-storenode: options, start, wait for a signal, stop.
-#include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -20,6 +16,7 @@
 #include "storenode/node/tcp_data_server.h"
 #include "transfer/base/clock.h"
 #include "transfer/base/config_reader.h"
+#include "transfer/base/shutdown_signal.h"
 #include "transfer/transport/tcp/tcp_transport.h"
 
 namespace mooncake {
@@ -29,39 +26,6 @@ constexpr char kProgram[] = "mooncake-storenode";
 constexpr int kExitStopped = 0;
 constexpr int kExitCannotStart = 1;
 constexpr int kExitUsage = 2;
-
-// A handler has no other way to reach the program. Written before the handlers are installed, and by the handler.
-std::atomic<int> stop_event{-1};
-std::atomic<int> stop_signal{0};
-
-// A handler and an event rather than sigwait: a signal that is sent to one thread in particular reaches it here too (F104).
-void OnSignal(int signal) {
-  const int saved = errno;
-  int none = 0;
-  if (!stop_signal.compare_exchange_strong(none, signal))
-    _exit(128 + signal);  // somebody is impatient
-  const uint64_t one = 1;
-  (void)!write(stop_event.load(), &one, sizeof(one));
-  errno = saved;
-}
-
-void InstallSignals() {
-  stop_event.store(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  struct sigaction action {};
-  action.sa_handler = OnSignal;
-  action.sa_flags = SA_RESTART;
-  sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGINT, &action, nullptr);
-  action.sa_handler = SIG_IGN;
-  sigaction(SIGPIPE, &action, nullptr);
-}
-
-void WaitForSignal() {
-  while (stop_signal.load() == 0) {
-    pollfd entry{.fd = stop_event.load(), .events = POLLIN, .revents = 0};
-    (void)poll(&entry, 1, -1);
-  }
-}
 
 Status StartLog(const StoreNodeProgramOptions& options) {
   FLAGS_v = static_cast<int32_t>(options.verbosity);
@@ -77,22 +41,23 @@ Status StartLog(const StoreNodeProgramOptions& options) {
   return Status::Ok();
 }
 
-Result<std::unique_ptr<StoreNode>> StartNode(const StoreNodeOptions& options, const Clock& clock) {
+Result<std::unique_ptr<StoreNode>> StartNode(const StoreNodeOptions& options,
+                                             const ShutdownSignal& signal, const Clock& clock) {
   ASSIGN_OR_RETURN(const HostPort master, ParseHostPort(options.master_address));
   StoreNodeParts parts{
       .master = MakeRemoteMaster({.address = master}, clock),
       .serve = TcpDataServerFactory(),
       .probe = MakeSegmentProbe(MakeTcpTransport({.max_streams = 1}, clock), clock),
-      .cancelled = [] { return stop_signal.load() != 0; },
+      .cancelled = [&signal] { return signal.received() != 0; },
   };
   return StoreNode::Create(options, std::move(parts), clock);
 }
 
 int Serve(const StoreNodeOptions& options) {
-  InstallSignals();
-  Result<std::unique_ptr<StoreNode>> node = StartNode(options, SystemClock());
-  if (!node.ok() && stop_signal.load() != 0) {
-    LOG(INFO) << "stopped before it was ready signal=" << stop_signal.load();
+  ShutdownSignal signal;
+  Result<std::unique_ptr<StoreNode>> node = StartNode(options, signal, SystemClock());
+  if (!node.ok() && signal.received() != 0) {
+    LOG(INFO) << "stopped before it was ready signal=" << signal.received();
     return kExitStopped;
   }
   if (!node.ok()) {
@@ -105,8 +70,7 @@ int Serve(const StoreNodeOptions& options) {
             << " segment=" << segment.id.ToString()
             << " local_socket=" << (segment.local_socket.empty() ? "off" : segment.local_socket)
             << " host_id=" << segment.host_id << " version=" << MC_VERSION << " pid=" << getpid();
-  WaitForSignal();
-  LOG(INFO) << "stopping signal=" << stop_signal.load();
+  LOG(INFO) << "stopping signal=" << signal.Wait();
   (*node)->Stop();
   node->reset();
   LOG(INFO) << "stopped";

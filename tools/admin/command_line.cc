@@ -37,7 +37,9 @@ void AddSharedOptions(CLI::App& app, AdminOptions& options) {
           "HOST:PORT");
   AddText(&app, "--tenant", options.tenant, "whose keys; 'default' if not given", "NAME");
   AddText(&app, "--timeout", options.timeout,
-          "of one request, as 500ms or 2m: 30s if not given, 10m for rm --regex", "TIME");
+          "of one request, as 500ms or 2m: 30s if not given, 10m for rm --regex; put adds a second "
+          "for each 16 MiB",
+          "TIME");
   app.add_flag("--json", options.json, "print JSON: one document a command");
   app.add_flag("-e,--escaped", options.escaped,
                "keys are typed as they are printed: \\xNN and \\\\");

@@ -1,6 +1,7 @@
 // put: stores a file, or what comes from a pipe.
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <ostream>
 
@@ -33,6 +34,14 @@ uint64_t MemoryForStreams() {
   return static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) / 2;
 }
 
+// A value does not fail for its size alone: time for its bytes over a slow link comes on top of --timeout.
+Duration TimeoutFor(const Session& session, uint64_t bytes) {
+  constexpr uint64_t kSlowestBytesPerSecond = 16 * kMiB;
+  const Duration extra = Seconds(static_cast<int64_t>(bytes / kSlowestBytesPerSecond));
+  // The longest that the client takes.
+  return std::min(session.config().timeout + extra, Duration(Seconds(86400)));
+}
+
 PutOptions OptionsOf(const PutRequest& request) {
   PutOptions options;
   options.mode = request.replace ? WriteMode::kReplace : WriteMode::kCreate;
@@ -56,7 +65,9 @@ ExitStatus RunPut(Session& session, const PutRequest& request) {
                           << std::flush;
   }
   const auto parts = (*source)->parts();
-  const auto put = (*client)->PutParts(*key, parts, OptionsOf(request));
+  PutOptions options = OptionsOf(request);
+  options.timeout = TimeoutFor(session, (*source)->size());
+  const auto put = (*client)->PutParts(*key, parts, options);
   if (!put.ok()) return Fail(session, what, put.status());
   if (const Status unchanged = (*source)->CheckUnchanged(); !unchanged.ok()) {
     return Fail(

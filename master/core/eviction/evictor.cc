@@ -82,10 +82,9 @@ class Run {
       if (!source.has_value()) return true;
       Object* object =
           state_.pool.at(source->slot).queues[static_cast<size_t>(source->queue)].coldest();
-      // In a Read queue everything warmer is leased too, so the queue has nothing to give.
-      const bool own_lease = object != nullptr && object->leased &&
-                             SaturatingAdd(object->touched, state_.options.lease_ttl) > now_;
-      if (object == nullptr || own_lease) continue;
+      // In a Read queue everything warmer is leased too, in any queue everything warmer is as fresh: the queue has
+      // nothing to give.
+      if (object == nullptr || Spared(*object)) continue;
       if (IsLeased(state_, *object, now_)) {
         // Only its group is leased: it is as warm as the group. Met twice, it says that the queue
         // went round; that is no work, or a small limit would never see the end.
@@ -99,6 +98,11 @@ class Run {
       sources.Refill(source->slot, source->queue);
     }
     return false;
+  }
+
+  bool Spared(const Object& object) const {
+    const bool fresh = SaturatingAdd(object.touched, state_.options.lease_ttl) > now_;
+    return (fresh && (object.leased || goal_.ahead)) || object.size > goal_.largest;
   }
 
   void Rewarm(Object& object) {
@@ -170,11 +174,12 @@ EvictionOutcome Evict(State& state, const EvictionGoal& goal, TimePoint now) {
 bool EvictAboveWatermarks(State& state, TimePoint now, uint32_t budget) {
   const CoreOptions& options = state.options;
   bool more = false;
-  const auto slice = [&](uint64_t bytes, uint32_t slot, bool& evicting) {
+  const auto slice = [&](EvictionGoal goal, bool& evicting) {
     if (budget == 0) return;
-    const EvictionOutcome outcome = Evict(state, {bytes, budget, slot}, now);
+    goal.limit = budget;
+    const EvictionOutcome outcome = Evict(state, goal, now);
     budget -= static_cast<uint32_t>(std::min<uint64_t>(outcome.objects, budget));
-    evicting = outcome.bytes < bytes && !outcome.exhausted;
+    evicting = outcome.bytes < goal.bytes && !outcome.exhausted;
     more = more || evicting;
   };
   const uint64_t capacity = state.pool.capacity();
@@ -192,15 +197,22 @@ bool EvictAboveWatermarks(State& state, TimePoint now, uint32_t budget) {
     more = state.hole_wish > 0;
   }
   state.evicting = false;
-  if (above || wished > 0)
-    slice(std::max(wished, above ? used - all.low : 0), kNoSlot, state.evicting);
+  if (wished > 0) slice({.bytes = wished}, state.evicting);
+  if (const uint64_t left = state.pool.used(); above && left > all.low)
+    slice({.bytes = left - all.low, .ahead = true, .largest = capacity / 2}, state.evicting);
   for (const auto& [name, slot] : state.pool.by_name()) {
     Segment& segment = state.pool.at(slot);
     const Watermarks own =
         WatermarksOf(options.segment_high_watermark, options.eviction_ratio, segment.capacity());
     const bool full = segment.used() > own.high || (segment.evicting && segment.used() > own.low);
     segment.evicting = false;
-    if (full) slice(segment.used() - own.low, slot, segment.evicting);
+    if (full) {
+      slice({.bytes = segment.used() - own.low,
+             .slot = slot,
+             .ahead = true,
+             .largest = segment.capacity() / 2},
+            segment.evicting);
+    }
   }
   return more;
 }

@@ -39,7 +39,7 @@ TEST(Regex, WorstCasesStopNobodyElse) {
     EXPECT_EQ(run.err.find("timeout"), std::string::npos) << pattern << run.err;
     EXPECT_TRUE(Eventually([&] { return reads > before; }));
   }
-  for (const char* pattern : {"(", "[z-a]", "a{1001}", "(?<=a)b", "\\1", "\xff"}) {
+  for (const char* pattern : {"(", "[z-a]", "a{1001}", "(?<=a)b", "\\1"}) {
     const RunResult run = cluster.Admin({"rm", "--regex", pattern, "--yes"});
     EXPECT_EQ(run.ended.exit_status, 2) << pattern << ": " << run.err;
   }

@@ -20,24 +20,31 @@ class LifecycleTest : public MountTest {
     arguments.insert(arguments.begin(), ProgramPath("mount.mooncake"));
     return testing::Run({.command = arguments, .folder = folder_.path()});
   }
-  static int Lines(const std::string& text) { return static_cast<int>(std::count(text.begin(), text.end(), '\n')); }
-  bool Mounted() const { return Shell("grep -q \" $M fuse.mooncake \" /proc/self/mounts").ended.ok(); }
+  static int Lines(const std::string& text) {
+    return static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+  }
+  bool Mounted() const {
+    return Shell("grep -q \" $M fuse.mooncake \" /proc/self/mounts").ended.ok();
+  }
   static constexpr char kSmall[] = "size=16MiB";
 };
 
 TEST_F(LifecycleTest, GoesToTheBackgroundWhenItAnswersAndEndsWithUmount) {
-  const RunResult mounted = Mount({mount_, "-o", std::string(kSmall) + ",log_file=" + (folder_ / "log")});
+  const RunResult mounted =
+      Mount({mount_, "-o", std::string(kSmall) + ",log_file=" + (folder_ / "log")});
   ASSERT_TRUE(mounted.ended.ok()) << mounted.err;
   EXPECT_NE(mounted.out.find("RPC at 127.0.0.1:"), std::string::npos) << mounted.out;
   EXPECT_TRUE(Mounted());
   Sh("echo x > \"$M/k\"; umount \"$M\"");
-  Sh("for i in $(seq 200); do grep -q ' unmounted ' log && exit 0; sleep 0.05; done; cat log; exit 1");
+  Sh("for i in $(seq 200); do grep -q ' unmounted ' log && exit 0; sleep 0.05; done; cat log; exit "
+     "1");
   EXPECT_FALSE(Mounted());
 }
 
 TEST_F(LifecycleTest, HelperFormAsMount8CallsIt) {
-  const RunResult mounted = Mount({"embedded", mount_, "-n", "-o",
-                                   std::string("rw,_netdev,nofail,x-systemd.automount,noatime,") + kSmall});
+  const RunResult mounted =
+      Mount({"embedded", mount_, "-n", "-o",
+             std::string("rw,_netdev,nofail,x-systemd.automount,noatime,") + kSmall});
   ASSERT_TRUE(mounted.ended.ok()) << mounted.err;
   EXPECT_NE(Sh("grep \" $M \" /proc/self/mounts").find("fuse.mooncake"), std::string::npos);
   Sh("umount \"$M\"");
@@ -52,7 +59,8 @@ TEST_F(LifecycleTest, FakeMountsNothing) {
 TEST_F(LifecycleTest, HelpAndVersion) {
   const RunResult help = Mount({"--help"});
   EXPECT_TRUE(help.ended.ok());
-  for (const char* word : {"SOURCE", "size=", "write_space=", "passthrough=", "timeout=", "default:"}) {
+  for (const char* word :
+       {"SOURCE", "size=", "write_space=", "passthrough=", "timeout=", "default:"}) {
     EXPECT_NE(help.out.find(word), std::string::npos) << word;
   }
   EXPECT_TRUE(Mount({"--version"}).ended.ok());
@@ -73,7 +81,8 @@ TEST_F(LifecycleTest, RefusalsAreOneLineAndLeaveNothing) {  // F035
   };
   for (const auto& arguments : cases) {
     const RunResult refused = Mount(arguments);
-    EXPECT_TRUE(refused.ended.exit_status == 1 || refused.ended.exit_status == 32) << refused.ended.ToString();
+    EXPECT_TRUE(refused.ended.exit_status == 1 || refused.ended.exit_status == 32)
+        << refused.ended.ToString();
     EXPECT_EQ(Lines(refused.err), 1) << refused.err;
     EXPECT_FALSE(Mounted());
   }
@@ -101,13 +110,15 @@ TEST_F(LifecycleTest, ADeadMountIsCleanedByTheNext) {  // F001
 TEST_F(LifecycleTest, AKilledDaemonIsUnmounted) {
   StartMount(kSmall);
   daemon_->Kill();
-  Sh("for i in $(seq 100); do grep -q \" $M \" /proc/self/mounts || exit 0; sleep 0.05; done; exit 1");
+  Sh("for i in $(seq 100); do grep -q \" $M \" /proc/self/mounts || exit 0; sleep 0.05; done; exit "
+     "1");
 }
 
 TEST_F(LifecycleTest, SigtermUnmountsEvenWhileInUse) {
   StartMount(kSmall);
   Sh("echo x > \"$M/k\"");
-  Process user({.command = {"/bin/bash", "-c", "exec 3< \"$0/k\"; cd \"$0\"; echo in; read", mount_}});
+  Process user(
+      {.command = {"/bin/bash", "-c", "exec 3< \"$0/k\"; cd \"$0\"; echo in; read", mount_}});
   ASSERT_TRUE(user.WaitForLine("in").ok());
   const auto ended = daemon_->Terminate();
   ASSERT_TRUE(ended.has_value());

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "tests/integration/fuse/mount_fixture.h"
+#include "tests/support/seeds.h"
 #include "transfer/base/rng.h"
 
 namespace mooncake::testing {
@@ -29,7 +30,9 @@ struct Side {
 };
 
 // Result of a call as text: value or errno.
-std::string Outcome(long value) { return value >= 0 ? std::to_string(value) : "errno " + std::to_string(errno); }
+std::string Outcome(long value) {
+  return value >= 0 ? std::to_string(value) : "errno " + std::to_string(errno);
+}
 
 struct Step {
   std::string text;
@@ -42,40 +45,54 @@ class Model {
 
   Step Next() {
     switch (rng_.Below(16)) {
-      case 0: return MakeDirectory();
-      case 1: return RemoveDirectory();
-      case 2: return Unlink();
+      case 0:
+        return MakeDirectory();
+      case 1:
+        return RemoveDirectory();
+      case 2:
+        return Unlink();
       case 3:
-      case 4: return Rename();
-      case 5: return Truncate();
+      case 4:
+        return Rename();
+      case 5:
+        return Truncate();
       case 6:
-      case 7: return WriteWhole();
+      case 7:
+        return WriteWhole();
       case 8:
-      case 9: return Open();
+      case 9:
+        return Open();
       case 10:
       case 11:
-      case 12: return PWrite();
-      case 13: return FTruncate();
-      case 14: return Close();
-      default: return ReadWhole();
+      case 12:
+        return PWrite();
+      case 13:
+        return FTruncate();
+      case 14:
+        return Close();
+      default:
+        return ReadWhole();
     }
   }
 
  private:
   std::string Name() {
-    static constexpr const char* kNames[] = {"a", "b", "d", "d/a", "d/b", "d/e", "d/e/a", "f", "f/a"};
+    static constexpr const char* kNames[] = {"a",   "b",     "d", "d/a", "d/b",
+                                             "d/e", "d/e/a", "f", "f/a"};
     return kNames[rng_.Below(std::size(kNames))];
   }
   std::string Bytes(size_t most) {
     std::string bytes(rng_.Below(most), '\0');
     const char first = static_cast<char>('a' + rng_.Below(26));
-    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(first + static_cast<char>(i % 7));
+    for (size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = static_cast<char>(first + static_cast<char>(i % 7));
     return bytes;
   }
 
   Step MakeDirectory() {
     const std::string name = Name();
-    return {"mkdir " + name, [=](Side& side) { return Outcome(mkdir(side.At(name).c_str(), 0755)); }};
+    return {"mkdir " + name,
+            [=](Side& side) { return Outcome(mkdir(side.At(name).c_str(), 0755)); }};
   }
   Step RemoveDirectory() {
     const std::string name = Name();
@@ -87,8 +104,9 @@ class Model {
   }
   Step Rename() {
     const std::string from = Name(), to = Name();
-    return {"rename " + from + " " + to,
-            [=](Side& side) { return Outcome(rename(side.At(from).c_str(), side.At(to).c_str())); }};
+    return {"rename " + from + " " + to, [=](Side& side) {
+              return Outcome(rename(side.At(from).c_str(), side.At(to).c_str()));
+            }};
   }
   Step Truncate() {
     const std::string name = Name();
@@ -100,7 +118,8 @@ class Model {
     const std::string name = Name();
     const std::string bytes = Bytes(20000);
     const int flags = O_WRONLY | O_CREAT | (rng_.Chance(1, 2) ? O_TRUNC : O_APPEND);
-    return {"write " + name + " flags " + std::to_string(flags) + " bytes " + std::to_string(bytes.size()),
+    return {"write " + name + " flags " + std::to_string(flags) + " bytes " +
+                std::to_string(bytes.size()),
             [=](Side& side) {
               const int fd = ::open(side.At(name).c_str(), flags, 0644);
               if (fd < 0) return Outcome(fd);
@@ -112,9 +131,11 @@ class Model {
   Step Open() {
     const std::string name = Name();
     const int slot = static_cast<int>(rng_.Below(3));
-    const int flags = O_RDWR | (rng_.Chance(1, 2) ? O_CREAT : 0) | (rng_.Chance(1, 4) ? O_EXCL : 0) |
-                      (rng_.Chance(1, 4) ? O_TRUNC : 0) | (rng_.Chance(1, 4) ? O_APPEND : 0);
-    return {"open " + name + " slot " + std::to_string(slot) + " flags " + std::to_string(flags), [=](Side& side) {
+    const int flags = O_RDWR | (rng_.Chance(1, 2) ? O_CREAT : 0) |
+                      (rng_.Chance(1, 4) ? O_EXCL : 0) | (rng_.Chance(1, 4) ? O_TRUNC : 0) |
+                      (rng_.Chance(1, 4) ? O_APPEND : 0);
+    return {"open " + name + " slot " + std::to_string(slot) + " flags " + std::to_string(flags),
+            [=](Side& side) {
               if (side.open.contains(slot)) return std::string("busy");
               const int fd = ::open(side.At(name).c_str(), flags, 0644);
               if (fd >= 0) side.open[slot] = fd;
@@ -130,12 +151,14 @@ class Model {
   Step PWrite() {
     const std::string bytes = Bytes(9000);
     const off_t offset = static_cast<off_t>(rng_.Below(30000));
-    return OnSlot("pwrite " + std::to_string(bytes.size()) + " at " + std::to_string(offset), [=](int fd) {
-      std::string readback(40000, '\0');
-      const std::string written = Outcome(pwrite(fd, bytes.data(), bytes.size(), offset));
-      readback.resize(static_cast<size_t>(std::max<ssize_t>(pread(fd, readback.data(), readback.size(), 0), 0)));
-      return written + " " + std::to_string(std::hash<std::string>()(readback));
-    });
+    return OnSlot(
+        "pwrite " + std::to_string(bytes.size()) + " at " + std::to_string(offset), [=](int fd) {
+          std::string readback(40000, '\0');
+          const std::string written = Outcome(pwrite(fd, bytes.data(), bytes.size(), offset));
+          readback.resize(static_cast<size_t>(
+              std::max<ssize_t>(pread(fd, readback.data(), readback.size(), 0), 0)));
+          return written + " " + std::to_string(std::hash<std::string>()(readback));
+        });
   }
   Step FTruncate() {
     const off_t size = static_cast<off_t>(rng_.Below(30000));
@@ -143,7 +166,8 @@ class Model {
       struct stat info {};
       const std::string cut = Outcome(ftruncate(fd, size));
       fstat(fd, &info);
-      return cut + " " + std::to_string(info.st_size) + " links " + std::to_string(info.st_nlink > 0);
+      return cut + " " + std::to_string(info.st_size) + " links " +
+             std::to_string(info.st_nlink > 0);
     });
   }
   Step Close() {
@@ -160,7 +184,8 @@ class Model {
     return {"stat " + name, [=](Side& side) {
               struct stat info {};
               if (stat(side.At(name).c_str(), &info) != 0) return Outcome(-1);
-              return std::to_string(info.st_mode) + (S_ISREG(info.st_mode) ? " " + std::to_string(info.st_size) : "");
+              return std::to_string(info.st_mode) +
+                     (S_ISREG(info.st_mode) ? " " + std::to_string(info.st_size) : "");
             }};
   }
 
@@ -215,12 +240,10 @@ class ModelTest : public EachDataPath {
 };
 
 TEST_P(ModelTest, RandomOperationsEqualAnOrdinaryDirectory) {
-  // MC_SEED repeats one, MC_SEEDS runs more.
-  const char* one = getenv("MC_SEED");
-  if (one != nullptr) return RunSeed(std::strtoull(one, nullptr, 10), kSteps);
-  const char* many = getenv("MC_SEEDS");
-  const uint64_t seeds = many == nullptr ? kSeeds : std::strtoull(many, nullptr, 10);
-  for (uint64_t seed = 1; seed <= seeds && !HasFailure(); ++seed) RunSeed(seed, kSteps);
+  for (const uint64_t seed : Seeds(kSeeds)) {
+    RunSeed(seed, kSteps);
+    if (HasFailure()) break;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Mount, ModelTest, ::testing::Values("auto", "off"),

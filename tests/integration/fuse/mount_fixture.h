@@ -1,13 +1,14 @@
 // A real mount of an embedded store, for tests that use it as programs do.
 #pragma once
 
-#include <gtest/gtest.h>
 #include <sys/mount.h>
 
 #include <fstream>
 #include <memory>
 #include <sstream>
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include "tests/support/process.h"
 
@@ -44,14 +45,19 @@ class MountTest : public ::testing::Test {
   // $M is the mount, $W an ordinary directory beside it.
   RunResult Shell(const std::string& script, Duration limit = Seconds(60)) const {
     return testing::Run({.command = {"/bin/bash", "-c", script},
-                .environment = {{"M", mount_}, {"W", work_}, {"LC_ALL", "C"}, {"GIT_CONFIG_GLOBAL", "/dev/null"}},
-                .folder = folder_.path()},
-               limit);
+                         .environment = {{"M", mount_},
+                                         {"W", work_},
+                                         {"LC_ALL", "C"},
+                                         {"GIT_CONFIG_GLOBAL", "/dev/null"}},
+                         .folder = folder_.path()},
+                        limit);
   }
   // Fails the test unless the script, under set -eu, ends well. Its output without the last newline.
   std::string Sh(const std::string& script, Duration limit = Seconds(60)) const {
     const RunResult result = Shell("set -euo pipefail\n" + script, limit);
-    EXPECT_TRUE(result.ended.ok()) << script << "\n" << result.ended.ToString() << "\n" << result.out << result.err;
+    EXPECT_TRUE(result.ended.ok()) << script << "\n"
+                                   << result.ended.ToString() << "\n"
+                                   << result.out << result.err;
     return Trim(result.out);
   }
   static std::string Trim(std::string text) {
@@ -76,7 +82,9 @@ class MountTest : public ::testing::Test {
 // The same tests over each way that data can take.
 class EachDataPath : public MountTest, public ::testing::WithParamInterface<const char*> {
  protected:
-  std::string Options() const override { return MountTest::Options() + ",passthrough=" + GetParam(); }
+  std::string Options() const override {
+    return MountTest::Options() + ",passthrough=" + GetParam();
+  }
 };
 
 }  // namespace mooncake::testing

@@ -18,7 +18,8 @@ class SemanticsTest : public EachDataPath {
   std::unique_ptr<Client> Connect() {
     const std::string text = daemon_->Errors() + daemon_->Output();
     const size_t at = text.find("RPC at ") + 7;
-    auto client = Client::Connect({.master = text.substr(at, text.find_first_of("\" \n", at) - at)});
+    auto client =
+        Client::Connect({.master = text.substr(at, text.find_first_of("\" \n", at) - at)});
     EXPECT_TRUE(client.ok()) << client.status();
     return client.ok() ? std::move(*client) : nullptr;
   }
@@ -32,7 +33,8 @@ TEST_P(SemanticsTest, MountAndApiShowTheSameKeys) {
   std::string value;
   ASSERT_TRUE(client->Get("dir/by-mount", &value).ok());
   EXPECT_EQ(value, "mount\n");
-  ASSERT_TRUE(client->Put("dir/by-api", AsBytes("longer value"), {.mode = WriteMode::kReplace}).ok());
+  ASSERT_TRUE(
+      client->Put("dir/by-api", AsBytes("longer value"), {.mode = WriteMode::kReplace}).ok());
   EXPECT_EQ(ReadAll(Path("dir/by-api")), "longer value");
   ASSERT_TRUE(client->Remove("dir/by-api", true).ok());
   EXPECT_EQ(open(Path("dir/by-api").c_str(), O_RDONLY), -1);
@@ -41,9 +43,10 @@ TEST_P(SemanticsTest, MountAndApiShowTheSameKeys) {
 
 TEST_P(SemanticsTest, EveryKeyHasAPath) {  // F013, F015
   const auto client = Connect();
-  for (const std::string& key : {std::string("x//y"), std::string("/lead"), std::string("./p"), std::string("../q"),
-                                 std::string("n\0l", 3), std::string("caf\xe9"), std::string(1000, 'k'),
-                                 std::string("a"), std::string("a/b"), std::string("tail/")}) {
+  for (const std::string& key :
+       {std::string("x//y"), std::string("/lead"), std::string("./p"), std::string("../q"),
+        std::string("n\0l", 3), std::string("caf\xe9"), std::string(1000, 'k'), std::string("a"),
+        std::string("a/b"), std::string("tail/")}) {
     ASSERT_TRUE(client->Put(key, AsBytes(key)).ok());
   }
   EXPECT_EQ(Sh("cd \"$M\"; find . -type f | wc -l"), "10");
@@ -60,7 +63,8 @@ TEST_P(SemanticsTest, AKilledWriterPublishesNothing) {
   Process writer({.command = {"/usr/bin/python3", "-c",
                               "import sys,time\n"
                               "f=open(sys.argv[1],'wb',0); f.write(b'cut '*1000)\n"
-                              "g=open(sys.argv[2],'wb',0); g.write(b'cut'); print('written',flush=True); time.sleep(600)",
+                              "g=open(sys.argv[2],'wb',0); g.write(b'cut'); "
+                              "print('written',flush=True); time.sleep(600)",
                               Path("k"), Path("fresh")}});
   ASSERT_TRUE(writer.WaitForLine("written").ok());
   writer.Kill();
@@ -93,7 +97,8 @@ TEST_P(SemanticsTest, SizesAroundFourGibibytes) {
   const std::string path = Path("sparse");
   const int fd = open(path.c_str(), O_RDWR | O_CREAT, 0644);
   ASSERT_GE(fd, 0);
-  for (const off_t size : {(off_t{1} << 31) - 1, off_t{1} << 31, (off_t{1} << 32) - 1, (off_t{1} << 32) + 1}) {
+  for (const off_t size :
+       {(off_t{1} << 31) - 1, off_t{1} << 31, (off_t{1} << 32) - 1, (off_t{1} << 32) + 1}) {
     ASSERT_EQ(ftruncate(fd, size), 0) << size;
     struct stat info {};
     ASSERT_EQ(fstat(fd, &info), 0);
@@ -115,7 +120,8 @@ TEST_P(SemanticsTest, AnOpenFileKeepsItsVersion) {
   Sh("echo second > \"$M/k\"");
   EXPECT_EQ(pread(fd, buffer, sizeof buffer, 0), 6);
   EXPECT_STREQ(buffer, "first\n");
-  struct stat opened {}, named {};
+  struct stat opened {
+  }, named{};
   fstat(fd, &opened);
   stat(Path("k").c_str(), &named);
   EXPECT_NE(opened.st_ino, named.st_ino);
@@ -140,7 +146,8 @@ TEST_P(SemanticsTest, WhatTheStoreCannotDoFailsWithOneErrno) {
   EXPECT_EQ(mkfifo(Path("pipe").c_str(), 0644), -1);
   EXPECT_EQ(errno, EPERM);
   Sh("echo y > \"$M/g\"");
-  EXPECT_EQ(renameat2(AT_FDCWD, Path("f").c_str(), AT_FDCWD, Path("g").c_str(), RENAME_EXCHANGE), -1);
+  EXPECT_EQ(renameat2(AT_FDCWD, Path("f").c_str(), AT_FDCWD, Path("g").c_str(), RENAME_EXCHANGE),
+            -1);
   EXPECT_EQ(errno, EINVAL);
   EXPECT_EQ(setxattr(Path("f").c_str(), "user.a", "b", 1, 0), -1);
   EXPECT_EQ(errno, EOPNOTSUPP);
@@ -172,7 +179,8 @@ TEST_P(SemanticsTest, ErrnosOfWrongCalls) {
 }
 
 TEST_P(SemanticsTest, CapacityIsThatOfTheStore) {  // F019
-  struct statvfs before {}, after {};
+  struct statvfs before {
+  }, after{};
   ASSERT_EQ(statvfs(mount_.c_str(), &before), 0);
   EXPECT_EQ(before.f_blocks * before.f_frsize, 256u << 20);
   EXPECT_GT(before.f_files, 0u);
@@ -193,7 +201,8 @@ TEST_P(SemanticsTest, ManyNamesListedInBoundedMemory) {  // F024
     items.push_back({keys[static_cast<size_t>(i)], {}});
   }
   for (size_t at = 0; at < items.size(); at += 5000) {
-    for (const auto& put : client->BatchPut(std::span(items).subspan(at, 5000))) ASSERT_TRUE(put.ok()) << put.status();
+    for (const auto& put : client->BatchPut(std::span(items).subspan(at, 5000)))
+      ASSERT_TRUE(put.ok()) << put.status();
   }
   const uint64_t before = daemon_->ResidentBytes();
   EXPECT_EQ(Sh("ls -f \"$M/big\" | wc -l"), std::to_string(kNames + 2));

@@ -17,7 +17,8 @@ chmod 600 "$W/tree/sub/f1"; chmod 755 "$W/tree/sub/f4096"; touch -d '2001-02-03 
 )sh";
 
 TEST_P(ToolsTest, CpRecursiveAndDiff) {
-  Sh(std::string(kMakeTree) + R"sh(cp -r "$W/tree" "$M/t"; diff -r --no-dereference "$W/tree" "$M/t")sh");
+  Sh(std::string(kMakeTree) +
+     R"sh(cp -r "$W/tree" "$M/t"; diff -r --no-dereference "$W/tree" "$M/t")sh");
 }
 
 TEST_P(ToolsTest, CpArchiveKeepsModesAndTimes) {
@@ -153,7 +154,8 @@ fd=os.open('$M/g',os.O_RDONLY); print(os.lseek(fd,0,2), os.lseek(fd,-2,2), os.re
 }
 
 TEST_P(ToolsTest, RemoveRecursively) {
-  EXPECT_EQ(Sh(std::string(kMakeTree) + R"sh(cp -r "$W/tree" "$M/t"; rm -r "$M/t"; ls -A "$M")sh"), "");
+  EXPECT_EQ(Sh(std::string(kMakeTree) + R"sh(cp -r "$W/tree" "$M/t"; rm -r "$M/t"; ls -A "$M")sh"),
+            "");
 }
 
 TEST_P(ToolsTest, RenamingADirectoryTree) {

@@ -1,10 +1,9 @@
 // Any key is exactly one path, whatever its bytes.
-#include "fuse/fs/key_path.h"
+#include <map>
 
 #include <gtest/gtest.h>
 
-#include <map>
-
+#include "fuse/fs/key_path.h"
 #include "master/api/types.h"
 #include "transfer/base/rng.h"
 
@@ -15,15 +14,21 @@ constexpr uint64_t kSeeds = 20000;
 
 // Bytes that are likely to meet a rule: slashes, dots, percent signs, NULs, the reserved prefix, long runs.
 std::string RandomKey(Rng& rng) {
-  static const std::string kPieces[] = {"/", ".", "..", "%", "%mc", "%mc:", "%mc=", "%mc+", "%25", "%00",
-                                        std::string(1, '\0'), "a", "\xff", "\n", " "};
+  static const std::string kPieces[] = {
+      "/", ".",    "..", "%", "%mc", "%mc:", "%mc=", "%mc+", "%25", "%00", std::string(1, '\0'),
+      "a", "\xff", "\n", " "};
   std::string key;
   const uint64_t pieces = rng.Between(1, 12);
   for (uint64_t i = 0; i < pieces; ++i) {
     switch (rng.Below(4)) {
-      case 0: key += std::string(rng.Between(1, 300), static_cast<char>(rng.Below(256))); break;
-      case 1: key += static_cast<char>(rng.Below(256)); break;
-      default: key += kPieces[rng.Below(std::size(kPieces))];
+      case 0:
+        key += std::string(rng.Between(1, 300), static_cast<char>(rng.Below(256)));
+        break;
+      case 1:
+        key += static_cast<char>(rng.Below(256));
+        break;
+      default:
+        key += kPieces[rng.Below(std::size(kPieces))];
     }
   }
   return key.substr(0, kMaxKeyBytes);
@@ -51,7 +56,8 @@ TEST(KeyPathProperty, EveryKeyRoundTripsThroughAPathThatTheKernelCanCarry) {
       const auto decoded = PathToKey(path);
       ASSERT_TRUE(decoded.has_value()) << "seed " << seed << " path " << path;
       ASSERT_EQ(decoded->key, key) << "seed " << seed;
-      ASSERT_EQ(decoded->kind, beside ? NameKind::kBesideDirectory : NameKind::kPlain) << "seed " << seed;
+      ASSERT_EQ(decoded->kind, beside ? NameKind::kBesideDirectory : NameKind::kPlain)
+          << "seed " << seed;
     }
   }
 }
@@ -63,7 +69,8 @@ TEST(KeyPathProperty, DifferentKeysNeverShareAPath) {
     const std::string key = RandomKey(rng);
     for (const bool beside : {false, true}) {
       const auto [it, fresh] = seen.emplace(KeyToPath(key, beside), std::pair(key, beside));
-      ASSERT_TRUE(fresh || it->second == std::pair(key, beside)) << "seed " << seed << " path " << it->first;
+      ASSERT_TRUE(fresh || it->second == std::pair(key, beside))
+          << "seed " << seed << " path " << it->first;
     }
   }
 }
@@ -75,7 +82,8 @@ TEST(KeyPathProperty, OnlyCanonicalPathsDecode) {
     const std::string path = RandomKey(rng);
     const auto decoded = PathToKey(path);
     if (!decoded || decoded->kind == NameKind::kPart) continue;
-    ASSERT_EQ(KeyToPath(decoded->key, decoded->kind == NameKind::kBesideDirectory), path) << "seed " << seed;
+    ASSERT_EQ(KeyToPath(decoded->key, decoded->kind == NameKind::kBesideDirectory), path)
+        << "seed " << seed;
   }
 }
 

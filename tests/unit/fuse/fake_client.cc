@@ -80,7 +80,8 @@ std::vector<std::string> FakeClient::Keys() const {
 void FakeClient::Store(const std::string& key, const std::string& value) {
   MutexLock lock(mutex_);
   Object& object = objects_[key];
-  object.stat = ObjectStat{.put_id = PutId{kFirstPut + ++next_put_}, .size = value.size(), .created_ms = 1000};
+  object.stat = ObjectStat{
+      .put_id = PutId{kFirstPut + ++next_put_}, .size = value.size(), .created_ms = 1000};
   object.value = std::make_shared<const std::string>(value);
 }
 
@@ -120,7 +121,8 @@ Result<PutResult> FakeClient::PutParts(std::string_view key, std::span<const Byt
   return PutResult{.version = object.stat.put_id, .replicas = 1};
 }
 
-std::vector<Result<PutResult>> FakeClient::BatchPut(std::span<const PutItem> items, const PutOptions&) {
+std::vector<Result<PutResult>> FakeClient::BatchPut(std::span<const PutItem> items,
+                                                    const PutOptions&) {
   return std::vector<Result<PutResult>>(items.size(), NotFaked());
 }
 
@@ -133,26 +135,34 @@ Status FakeClient::Get(std::string_view key, std::string* value, Duration) {
   return Status::Ok();
 }
 
-Result<uint64_t> FakeClient::GetInto(std::string_view, MutableByteSpan, Duration) { return NotFaked(); }
+Result<uint64_t> FakeClient::GetInto(std::string_view, MutableByteSpan, Duration) {
+  return NotFaked();
+}
 std::vector<Result<uint64_t>> FakeClient::BatchGet(std::span<const GetItem> items, Duration) {
   return std::vector<Result<uint64_t>>(items.size(), NotFaked());
 }
-Result<uint64_t> FakeClient::GetRange(std::string_view, uint64_t, MutableByteSpan, Duration) { return NotFaked(); }
-Result<std::unique_ptr<ObjectView>> FakeClient::GetView(std::string_view, Duration) { return NotFaked(); }
+Result<uint64_t> FakeClient::GetRange(std::string_view, uint64_t, MutableByteSpan, Duration) {
+  return NotFaked();
+}
+Result<std::unique_ptr<ObjectView>> FakeClient::GetView(std::string_view, Duration) {
+  return NotFaked();
+}
 
 Result<std::shared_ptr<ObjectReader>> FakeClient::Open(std::string_view key, Duration) {
   RETURN_IF_ERROR(Enter("Open", key));
   MutexLock lock(mutex_);
   const auto it = objects_.find(key);
   if (it == objects_.end()) return NotFound(key);
-  return std::shared_ptr<ObjectReader>(std::make_shared<Reader>(*this, std::string(key), it->second));
+  return std::shared_ptr<ObjectReader>(
+      std::make_shared<Reader>(*this, std::string(key), it->second));
 }
 
 Result<bool> FakeClient::ExistKey(std::string_view key, bool, Duration) {
   MutexLock lock(mutex_);
   return objects_.contains(key);
 }
-std::vector<Result<bool>> FakeClient::BatchExist(std::span<const std::string> keys, bool, Duration) {
+std::vector<Result<bool>> FakeClient::BatchExist(std::span<const std::string> keys, bool,
+                                                 Duration) {
   return std::vector<Result<bool>>(keys.size(), NotFaked());
 }
 
@@ -166,18 +176,21 @@ Result<ObjectStat> FakeClient::Stat(std::string_view key, Duration) {
   return StatOf(it->second);
 }
 
-std::vector<Result<ObjectStat>> FakeClient::BatchStat(std::span<const std::string> keys, Duration timeout) {
+std::vector<Result<ObjectStat>> FakeClient::BatchStat(std::span<const std::string> keys,
+                                                      Duration timeout) {
   std::vector<Result<ObjectStat>> results;
   for (const std::string& key : keys) results.push_back(Stat(key, timeout));
   return results;
 }
 
-Status FakeClient::SetAttributes(std::string_view key, PutId version, const ObjectAttributes& attributes, Duration) {
+Status FakeClient::SetAttributes(std::string_view key, PutId version,
+                                 const ObjectAttributes& attributes, Duration) {
   RETURN_IF_ERROR(Enter("SetAttributes", key));
   MutexLock lock(mutex_);
   const auto it = objects_.find(key);
   if (it == objects_.end()) return NotFound(key);
-  if (version != kNoPut && version != it->second.stat.put_id) return Status(ErrorCode::kInvalidVersion, "version");
+  if (version != kNoPut && version != it->second.stat.put_id)
+    return Status(ErrorCode::kInvalidVersion, "version");
   it->second.stat.attributes = attributes;
   return Status::Ok();
 }
@@ -193,15 +206,19 @@ Status FakeClient::Remove(std::string_view key, bool, Duration) {
 std::vector<Status> FakeClient::BatchRemove(std::span<const std::string> keys, bool, Duration) {
   return std::vector<Status>(keys.size(), NotFaked());
 }
-Result<RemoveByRegexReply> FakeClient::RemoveByRegex(const RemoveByRegexArgs&, Duration) { return NotFaked(); }
+Result<RemoveByRegexReply> FakeClient::RemoveByRegex(const RemoveByRegexArgs&, Duration) {
+  return NotFaked();
+}
 
 Result<ListReply> FakeClient::List(const ListArgs& args, Duration) {
   RETURN_IF_ERROR(Enter("List", args.prefix));
   MutexLock lock(mutex_);
   ListReply reply;
-  for (auto it = objects_.lower_bound(args.prefix); it != objects_.end() && it->first.starts_with(args.prefix);) {
+  for (auto it = objects_.lower_bound(args.prefix);
+       it != objects_.end() && it->first.starts_with(args.prefix);) {
     ListEntry entry{.key = it->first};
-    const size_t cut = args.delimiter.empty() ? std::string::npos : it->first.find(args.delimiter, args.prefix.size());
+    const size_t cut = args.delimiter.empty() ? std::string::npos
+                                              : it->first.find(args.delimiter, args.prefix.size());
     if (cut != std::string::npos) {
       entry.key = it->first.substr(0, cut + args.delimiter.size());
       entry.is_prefix = true;
@@ -226,14 +243,16 @@ Status FakeClient::Rename(std::string_view from, std::string_view to, bool no_re
   const auto it = objects_.find(from);
   if (it == objects_.end()) return NotFound(from);
   if (from == to) return Status::Ok();
-  if (no_replace && objects_.contains(to)) return Status(ErrorCode::kObjectAlreadyExists, std::string(to));
+  if (no_replace && objects_.contains(to))
+    return Status(ErrorCode::kObjectAlreadyExists, std::string(to));
   Object moved = it->second;
   objects_.erase(it);
   objects_[std::string(to)] = std::move(moved);
   return Status::Ok();
 }
 
-Result<uint64_t> FakeClient::RenamePrefix(std::string_view from_prefix, std::string_view to_prefix, Duration) {
+Result<uint64_t> FakeClient::RenamePrefix(std::string_view from_prefix, std::string_view to_prefix,
+                                          Duration) {
   RETURN_IF_ERROR(Enter("RenamePrefix", from_prefix));
   MutexLock lock(mutex_);
   std::vector<std::string> keys;

@@ -1,12 +1,12 @@
 // A file system over FakeClient, driven as the kernel would drive it.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include "fuse/fs/file_system.h"
 #include "tests/unit/fuse/fake_client.h"
@@ -40,7 +40,8 @@ class FsTest : public ::testing::Test {
 
   void Start(fs::FsOptions options, uint64_t slab_bytes = uint64_t{1} << 30) {
     fs_.reset();
-    auto slabs = fs::SlabPool::Create({.memory_bytes = slab_bytes, .spill_dir = ::testing::TempDir()});
+    auto slabs =
+        fs::SlabPool::Create({.memory_bytes = slab_bytes, .spill_dir = ::testing::TempDir()});
     ASSERT_TRUE(slabs.ok()) << slabs.status();
     auto probe = std::make_unique<FakeProbe>();
     probe_ = probe.get();
@@ -83,7 +84,8 @@ class FsTest : public ::testing::Test {
   }
 
   // open(2) of an existing file: on ESTALE the kernel looks the name up again and tries once more.
-  fs::HandlePtr Open(const std::string& path, const fs::OpenFlags& flags = {}, const fs::Caller& caller = kCaller) {
+  fs::HandlePtr Open(const std::string& path, const fs::OpenFlags& flags = {},
+                     const fs::Caller& caller = kCaller) {
     for (int attempt = 0; attempt < 2; ++attempt) {
       const fs::InodePtr inode = Walk(path, caller);
       if (!inode) return nullptr;
@@ -116,7 +118,8 @@ class FsTest : public ::testing::Test {
   }
 
   int WriteFile(const std::string& path, const std::string& text) {
-    fs::HandlePtr handle = Walk(path) ? Open(path, {.write = true, .truncate = true}) : Create(path);
+    fs::HandlePtr handle =
+        Walk(path) ? Open(path, {.write = true, .truncate = true}) : Create(path);
     if (!handle) return errno_;
     const int written = Write(*handle, 0, text);
     const int closed = Close(std::move(handle));
@@ -129,7 +132,9 @@ class FsTest : public ::testing::Test {
     Release(std::move(handle));
     return text;
   }
-  int Unlink(const std::string& path) { return fs_->names().Unlink(Parent(path), Base(path)).value; }
+  int Unlink(const std::string& path) {
+    return fs_->names().Unlink(Parent(path), Base(path)).value;
+  }
   int MakeDirectory(const std::string& path) {
     const auto made = fs_->names().MakeDirectory(Parent(path), Base(path), 0755, kCaller);
     return made.ok() ? 0 : made.error().value;

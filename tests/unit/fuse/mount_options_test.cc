@@ -45,7 +45,8 @@ TEST(MountOptions, MasterMakesItAClientInEitherForm) {
 
 TEST(MountOptions, FstabOptionsForOthersAreIgnored) {
   const MountOptions options =
-      Parse({"embedded", "/m", "-o", "_netdev,nofail,x-systemd.automount,defaults,auto,user,nouser,noauto,comment=x,,"});
+      Parse({"embedded", "/m", "-o",
+             "_netdev,nofail,x-systemd.automount,defaults,auto,user,nouser,noauto,comment=x,,"});
   EXPECT_TRUE(options.kernel_options.empty());
 }
 
@@ -54,7 +55,8 @@ TEST(MountOptions, RepeatedListsAreJoinedAndTheLastWins) {
 }
 
 TEST(MountOptions, DurationsAndNumbers) {
-  const MountOptions options = Parse({"/m", "-o", "timeout=5s,entry_timeout=0,attr_timeout=250ms,threads=7,rpc_port=9"});
+  const MountOptions options =
+      Parse({"/m", "-o", "timeout=5s,entry_timeout=0,attr_timeout=250ms,threads=7,rpc_port=9"});
   EXPECT_EQ(options.timeout, Seconds(5));
   EXPECT_EQ(options.entry_timeout, Duration::zero());
   EXPECT_EQ(options.attr_timeout, Millis(250));
@@ -72,8 +74,9 @@ TEST(MountOptions, RefusalsNameTheArgument) {
   EXPECT_NE(Refusal({}).find("no directory"), std::string::npos);
   EXPECT_NE(Refusal({"a:1", "/m", "extra"}).find("extra"), std::string::npos);
   EXPECT_NE(Refusal({"nonsense", "/m"}).find("nonsense"), std::string::npos);
-  for (const char* bad : {"size=x", "size=", "size", "ro=1", "timeout=-1s", "timeout=10ms", "threads=1", "threads=x",
-                          "rpc_port=0", "rpc_port=70000", "passthrough=maybe", "unknown", "master=nowhere", "log_file="}) {
+  for (const char* bad : {"size=x", "size=", "size", "ro=1", "timeout=-1s", "timeout=10ms",
+                          "threads=1", "threads=x", "rpc_port=0", "rpc_port=70000",
+                          "passthrough=maybe", "unknown", "master=nowhere", "log_file="}) {
     EXPECT_NE(Refusal({"/m", "-o", bad}).find(bad), std::string::npos) << bad;
   }
   EXPECT_NE(Refusal({"/m", "-q"}).find("-q"), std::string::npos);
@@ -88,9 +91,10 @@ TEST(MountOptions, HelpAndVersionWinOverEverything) {
 TEST(MountOptions, HelpNamesEveryOption) {
   const std::string help = HelpText();
   for (const char* name :
-       {"master=", "tenant=", "size=", "rpc_port=", "ro ", "allow_other", "nonempty", "auto_unmount", "huge", "foreground",
-        "debug", "timeout=", "entry_timeout=", "attr_timeout=", "write_space=", "cache_size=", "spill_dir=", "log_file=",
-        "passthrough=", "threads="}) {
+       {"master=",     "tenant=",    "size=",          "rpc_port=",     "ro ",
+        "allow_other", "nonempty",   "auto_unmount",   "huge",          "foreground",
+        "debug",       "timeout=",   "entry_timeout=", "attr_timeout=", "write_space=",
+        "cache_size=", "spill_dir=", "log_file=",      "passthrough=",  "threads="}) {
     EXPECT_NE(help.find(name), std::string::npos) << name;
   }
 }

@@ -20,7 +20,8 @@ TEST(Attributes, ObjectsWithoutAttributesGetTheDefaults) {
 }
 
 TEST(Attributes, StoredOnesComeBack) {
-  const FileAttributes before{.kind = ObjectKind::kSymlink, .mode = 04711, .uid = 1, .gid = 2, .size = 3, .mtime_ns = -5};
+  const FileAttributes before{
+      .kind = ObjectKind::kSymlink, .mode = 04711, .uid = 1, .gid = 2, .size = 3, .mtime_ns = -5};
   const FileAttributes after = FromStored(ToStored(before), 3, 0, kDefaults);
   EXPECT_EQ(after.kind, before.kind);
   EXPECT_EQ(after.mode, before.mode);
@@ -29,12 +30,11 @@ TEST(Attributes, StoredOnesComeBack) {
   EXPECT_EQ(after.mtime_ns, before.mtime_ns);
 }
 
-TEST(Attributes, OnlyPermissionBitsAreKept) {
-  EXPECT_EQ(ToStored({.mode = 0100644}).mode, 0644u);
-}
+TEST(Attributes, OnlyPermissionBitsAreKept) { EXPECT_EQ(ToStored({.mode = 0100644}).mode, 0644u); }
 
 TEST(Attributes, ADirectoryObjectUnderAnOrdinaryKeyIsAFile) {
-  EXPECT_EQ(FromStored(ObjectAttributes{.kind = ObjectKind::kDirectory}, 0, 0, kDefaults).kind, ObjectKind::kFile);
+  EXPECT_EQ(FromStored(ObjectAttributes{.kind = ObjectKind::kDirectory}, 0, 0, kDefaults).kind,
+            ObjectKind::kFile);
 }
 
 }  // namespace

@@ -95,7 +95,8 @@ TEST_F(DirStreamTest, EnteringCountsAsALookup) {
 }
 
 TEST_F(DirStreamTest, TheMastersErrorEndsTheListing) {
-  client_.SetFault([](std::string_view, std::string_view) { return Status(ErrorCode::kRpcFail, ""); });
+  client_.SetFault(
+      [](std::string_view, std::string_view) { return Status(ErrorCode::kRpcFail, ""); });
   List("");
   EXPECT_EQ(errno_, EIO);
 }

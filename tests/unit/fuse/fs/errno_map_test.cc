@@ -1,8 +1,8 @@
 #include "fuse/fs/errno_map.h"
 
-#include <gtest/gtest.h>
-
 #include <set>
+
+#include <gtest/gtest.h>
 
 namespace mooncake::fs {
 namespace {
@@ -20,7 +20,8 @@ TEST(ErrnoMap, EveryCodeOfTheStoreIsInTheTableOnce) {
 }
 
 TEST(ErrnoMap, OnlyOkIsSuccess) {
-  for (const ErrnoRow& row : ErrnoTable()) EXPECT_EQ(row.errno_value == 0, row.code == ErrorCode::kOk) << row.code;
+  for (const ErrnoRow& row : ErrnoTable())
+    EXPECT_EQ(row.errno_value == 0, row.code == ErrorCode::kOk) << row.code;
 }
 
 TEST(ErrnoMap, TheErrorsThatProgramsActOn) {

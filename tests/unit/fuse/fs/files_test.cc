@@ -122,7 +122,7 @@ TEST_F(FilesTest, OpenSurvivesAReplacementBetweenLookupAndOpen) {
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(opened.error().value, ESTALE);  // the kernel looks up again …
   const InodePtr again = Walk("k");
-  client_.Store("k", "three");              // … and it has changed again
+  client_.Store("k", "three");  // … and it has changed again
   opened = fs_->files().Open(again, {}, kCaller);
   ASSERT_TRUE(opened.ok());
   EXPECT_EQ(Read(**opened), "three");
@@ -177,7 +177,8 @@ TEST_F(FilesTest, AllocateOnlyChangesTheSize) {
   EXPECT_EQ(handle->slab->size(), 6u);
   EXPECT_TRUE(fs_->files().Allocate(*handle, 0, 0, 8).ok());
   EXPECT_EQ(handle->slab->size(), 8u);
-  EXPECT_TRUE(fs_->files().Allocate(*handle, FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE, 1, 2).ok());
+  EXPECT_TRUE(
+      fs_->files().Allocate(*handle, FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE, 1, 2).ok());
   EXPECT_EQ(fs_->files().Allocate(*handle, FALLOC_FL_COLLAPSE_RANGE, 0, 4096).value, EOPNOTSUPP);
   Close(std::move(handle));
   EXPECT_EQ(client_.ValueOf("k"), std::string("a\0\0def\0\0", 8));
@@ -221,7 +222,8 @@ TEST_F(FilesTest, AFileLargerThanTheMemoryForWritingGoesToDisk) {
   Start({}, /*slab_bytes=*/1 << 16);
   const std::string block(1 << 15, 'b');
   HandlePtr handle = Create("k");
-  for (int i = 0; i < 8; ++i) ASSERT_EQ(Write(*handle, static_cast<uint64_t>(i) * block.size(), block), 0);
+  for (int i = 0; i < 8; ++i)
+    ASSERT_EQ(Write(*handle, static_cast<uint64_t>(i) * block.size(), block), 0);
   EXPECT_FALSE(handle->slab->in_memory());
   EXPECT_EQ(Close(std::move(handle)), 0);
   EXPECT_EQ(client_.ValueOf("k").size(), 8 * block.size());

@@ -13,7 +13,8 @@ std::string KeyOf(std::string_view path) {
 }
 
 TEST(KeyPath, OrdinaryNamesAreThemselves) {
-  for (const std::string key : {"a", "a/b/c", "%m", "100%", " ", "...", "caf\xe9", "n\nl", "a%00", "-rf"}) {
+  for (const std::string key :
+       {"a", "a/b/c", "%m", "100%", " ", "...", "caf\xe9", "n\nl", "a%00", "-rf"}) {
     EXPECT_EQ(KeyToPath(key), key);
     EXPECT_EQ(KeyOf(key), key);
   }
@@ -21,9 +22,10 @@ TEST(KeyPath, OrdinaryNamesAreThemselves) {
 
 TEST(KeyPath, EmptyDotAndNulComponentsAreEscaped) {
   const std::pair<std::string, std::string> cases[] = {
-      {"/", "%mc:/%mc:"},        {"/lead", "%mc:/lead"},  {"x//y", "x/%mc:/y"},   {"./p", "%mc:./p"},
-      {"../q", "%mc:../q"},      {"a/..", "a/%mc:.."},    {"n\0l"s, "%mc:n%00l"}, {"tail/", "tail/%mc:"},
-      {"a%\0"s, "%mc:a%25%00"}, {".", "%mc:."},
+      {"/", "%mc:/%mc:"},     {"/lead", "%mc:/lead"}, {"x//y", "x/%mc:/y"},
+      {"./p", "%mc:./p"},     {"../q", "%mc:../q"},   {"a/..", "a/%mc:.."},
+      {"n\0l"s, "%mc:n%00l"}, {"tail/", "tail/%mc:"}, {"a%\0"s, "%mc:a%25%00"},
+      {".", "%mc:."},
   };
   for (const auto& [key, path] : cases) {
     EXPECT_EQ(KeyToPath(key), path);
@@ -39,8 +41,8 @@ TEST(KeyPath, TheReservedPrefixIsEscaped) {
 }
 
 TEST(KeyPath, NonCanonicalNamesNameNothing) {
-  for (const std::string path : {"%mc", "%mcx", "%mc:x", "%mc:%25", "%mc:%41", "%mc:%0", "%mc:a%", "%mc+short", "%mc!",
-                                 "a//b", "", "/a", "a/", "%mc=a/b"}) {
+  for (const std::string path : {"%mc", "%mcx", "%mc:x", "%mc:%25", "%mc:%41", "%mc:%0", "%mc:a%",
+                                 "%mc+short", "%mc!", "a//b", "", "/a", "a/", "%mc=a/b"}) {
     EXPECT_FALSE(PathToKey(path).has_value()) << path;
   }
 }
@@ -107,7 +109,8 @@ TEST(KeyPath, ListingShowsTheSameNamesThatDecode) {
 TEST(KeyPath, APartDirectoryDoesNotShowShortNeighbours) {
   const auto part = DecodeName(RootPoint(), "%mc+" + std::string(251, 'x'));
   ASSERT_TRUE(part.has_value());
-  EXPECT_FALSE(NameInDirectory(part->part, "").has_value());      // the 251 bytes alone are an ordinary name
+  EXPECT_FALSE(
+      NameInDirectory(part->part, "").has_value());  // the 251 bytes alone are an ordinary name
   EXPECT_FALSE(NameInDirectory(part->part, "xxxx").has_value());  // so are 255
   EXPECT_TRUE(NameInDirectory(part->part, "xxxxx").has_value());
 }

@@ -249,7 +249,8 @@ TEST_F(NamesTest, ASetGroupIdDirectoryGivesItsGroup) {
 }
 
 TEST_F(NamesTest, TheMastersErrorsReachTheCaller) {
-  client_.SetFault([](std::string_view, std::string_view) { return Status(ErrorCode::kRpcTimeout, "frozen"); });
+  client_.SetFault(
+      [](std::string_view, std::string_view) { return Status(ErrorCode::kRpcTimeout, "frozen"); });
   EXPECT_EQ(Walk("k"), nullptr);
   EXPECT_EQ(errno_, ETIMEDOUT);
   EXPECT_EQ(MakeDirectory("d"), ETIMEDOUT);

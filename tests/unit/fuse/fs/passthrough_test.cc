@@ -32,7 +32,7 @@ TEST_F(PassthroughTest, AValueIsFetchedWholeAndItsSlabIsExactlyAsLong) {
   HandlePtr handle = Open("k");
   ASSERT_NE(handle->backed, nullptr);
   EXPECT_EQ(handle->backed->slab()->size(), 500u);
-  EXPECT_EQ(handle->reader, nullptr);  // no lease is held for it
+  EXPECT_EQ(handle->reader, nullptr);                   // no lease is held for it
   EXPECT_EQ(Read(*handle, 490), std::string(10, 'x'));  // the kernel may ask all the same
   Release(std::move(handle));
   EXPECT_EQ(kernel_.live, 0);

@@ -1,7 +1,6 @@
 #include "fuse/fs/process_probe.h"
 
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -9,6 +8,8 @@
 
 #include <csignal>
 #include <thread>
+
+#include <gtest/gtest.h>
 
 namespace mooncake::fs {
 namespace {

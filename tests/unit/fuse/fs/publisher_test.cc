@@ -183,7 +183,8 @@ TEST_F(PublisherTest, AFailedWritePoisonsTheFile) {
   Start({}, /*slab_bytes=*/1 << 20);
   HandlePtr handle = Create("k");
   EXPECT_EQ(Write(*handle, 0, "good"), 0);
-  EXPECT_EQ(Write(*handle, kMaxObjectBytes, "far"), EFBIG);  // refused before anything happens: not poisoned
+  EXPECT_EQ(Write(*handle, kMaxObjectBytes, "far"),
+            EFBIG);  // refused before anything happens: not poisoned
   EXPECT_EQ(Write(*handle, 4, "more"), 0);
   handle->inode->write_errno = EIO;  // as a full disk leaves it
   EXPECT_EQ(Write(*handle, 8, "after"), EIO);

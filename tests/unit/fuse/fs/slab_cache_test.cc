@@ -1,8 +1,8 @@
 #include "fuse/fs/slab_cache.h"
 
-#include <gtest/gtest.h>
-
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include "transfer/base/manual_clock.h"
 

@@ -1,9 +1,9 @@
 #include "fuse/fs/slab.h"
 
-#include <gtest/gtest.h>
-
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace mooncake::fs {
 namespace {

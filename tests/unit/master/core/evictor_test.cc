@@ -164,6 +164,7 @@ TEST_F(Eviction, StartsAboveTheWatermarkAndGoesOnBelowIt) {
   TickAll();
   EXPECT_EQ(Left("k"), 90);
   Fill(1, "more");
+  Advance(options_.lease_ttl);
   EXPECT_TRUE(core().Tick(now_, 5).more);
   TickAll();
   EXPECT_EQ(Left(""), 70);
@@ -176,8 +177,37 @@ TEST_F(Eviction, WatchesEachSegmentToo) {
   Mount("big", 100 * 4096);
   Mount("small", 10 * 4096);
   Fill(9, "k", {.preferred_segments = {"small"}});
+  Advance(options_.lease_ttl);
   TickAll();
   EXPECT_EQ(Left("k"), 7);
+}
+
+TEST_F(Eviction, AWatermarkSparesWhatWasJustWrittenUntilAPutNeedsTheRoom) {
+  options_.eviction_high_watermark = 0.5;
+  options_.eviction_ratio = 0.1;
+  Mount("a", 10 * 4096);
+  Fill(10);
+  Advance(options_.lease_ttl - Millis(20));
+  TickAll();
+  EXPECT_EQ(Left("k"), 10);
+  Put("needed", kSize);
+  EXPECT_EQ(Left("k"), 9);
+  Advance(Millis(19));
+  TickAll();
+  EXPECT_EQ(Left(""), 4);
+  EXPECT_TRUE(Exists("needed"));
+}
+
+TEST_F(Eviction, AWatermarkSparesAnObjectOfMoreThanHalfTheSegmentUntilAPutNeedsTheRoom) {
+  options_.eviction_high_watermark = 0.5;
+  options_.eviction_ratio = 0.1;
+  Mount("a", 100 * 4096);
+  Put("huge", 90 * 4096);
+  Advance(Seconds(3600));
+  TickAll();
+  EXPECT_TRUE(Exists("huge"));
+  Put("other", 20 * 4096);
+  EXPECT_FALSE(Exists("huge"));
 }
 
 TEST_F(Eviction, AWatermarkOfOneMeansOnlyOnFailure) {

@@ -1,4 +1,4 @@
-#include "master/server/shutdown_signal.h"
+#include "transfer/base/shutdown_signal.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -9,24 +9,25 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 
 #include "transfer/base/check.h"
 
 namespace mooncake {
 namespace {
 
-constexpr std::array<int, 2> kSignals = {SIGTERM, SIGINT};
+constexpr std::array<int, 3> kSignals = {SIGTERM, SIGINT, SIGHUP};
 
 // A handler has no other way to find its object. Written before the handlers are installed.
 std::atomic<int> event_fd{-1};
 // The first signal; read after the event that it causes.
-std::atomic<int> received{0};
+std::atomic<int> first_signal{0};
 
 void OnSignal(int signal) {
   const int saved = errno;
   int none = 0;
   // Somebody is impatient: shutting down hangs, or was too slow for them.
-  if (!received.compare_exchange_strong(none, signal)) _exit(128 + signal);
+  if (!first_signal.compare_exchange_strong(none, signal)) _exit(128 + signal);
   const uint64_t one = 1;
   (void)!write(event_fd.load(), &one, sizeof one);
   errno = saved;
@@ -44,7 +45,7 @@ void Install(int signal, void (*handler)(int)) {
 
 ShutdownSignal::ShutdownSignal() {
   MC_CHECK(event_fd.load() == -1) << "two at a time";
-  received.store(0);
+  first_signal.store(0);
   event_fd.store(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   MC_CHECK(event_fd.load() >= 0) << "eventfd: errno " << errno;
   for (const int signal : kSignals) Install(signal, OnSignal);
@@ -60,7 +61,21 @@ int ShutdownSignal::WaitFor(Duration timeout) {
   pollfd entry{.fd = event_fd.load(), .events = POLLIN, .revents = 0};
   const auto ms = static_cast<int>(std::clamp<int64_t>(ToMillis(timeout), 0, 1'000'000'000));
   (void)poll(&entry, 1, ms);
-  return received.load();
+  return received();
+}
+
+int ShutdownSignal::Wait() {
+  pollfd entry{.fd = event_fd.load(), .events = POLLIN, .revents = 0};
+  while (poll(&entry, 1, -1) != 1) {
+  }
+  return received();
+}
+
+int ShutdownSignal::received() const { return first_signal.load(); }
+
+void ShutdownSignal::Cancel() {
+  const uint64_t one = 1;
+  (void)!write(event_fd.load(), &one, sizeof one);
 }
 
 }  // namespace mooncake
