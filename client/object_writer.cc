@@ -12,7 +12,7 @@ namespace mooncake::internal {
 namespace {
 
 // What one window reserves before it writes: bounds memory here and the space that is tied up there.
-constexpr size_t kWindowKeys = 512;
+constexpr size_t kPutsAtOnce = 512;
 constexpr uint64_t kWindowBytes = 256 * kMiB;
 
 // Many small parts are gathered first: a slice costs more than the copy.
@@ -34,7 +34,7 @@ size_t WindowOf(std::span<PutJob* const> jobs) {
   std::unordered_set<std::string_view> keys;
   uint64_t bytes = 0;
   size_t count = 0;
-  for (const PutJob* job : jobs.first(std::min(jobs.size(), kWindowKeys))) {
+  for (const PutJob* job : jobs.first(std::min(jobs.size(), kPutsAtOnce))) {
     if (count > 0 && job->size > kWindowBytes - std::min(bytes, kWindowBytes)) break;
     if (!keys.insert(job->name.key).second) break;
     bytes += job->size;

@@ -11,8 +11,6 @@ constexpr Duration kRpc = Seconds(2);
 constexpr Duration kChunkTimeout = Seconds(5);
 constexpr uint64_t kMaxPiece = 64 * 1024;
 
-Status NoAnswer() { return Status(ErrorCode::kRpcTimeout, "no answer"); }
-
 uint64_t RandomSize(Rng& rng) {
   switch (rng.Below(6)) {
     case 0:

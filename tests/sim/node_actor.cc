@@ -8,8 +8,6 @@ namespace mooncake::sim {
 namespace {
 
 constexpr Duration kRpcTimeout = Seconds(2);
-Status NoAnswer() { return Status(ErrorCode::kRpcTimeout, "no answer"); }
-
 constexpr Duration kMaxWrite = Seconds(20);  // served_segments.h: kMaxWriteDuration
 
 }  // namespace

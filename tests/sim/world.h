@@ -13,11 +13,15 @@
 #include <vector>
 
 #include "transfer/base/rng.h"
+#include "transfer/base/status.h"
 #include "transfer/base/time.h"
 
 namespace mooncake::sim {
 
 class World;
+
+// Of a request whose answer did not come in time.
+inline Status NoAnswer() { return Status(ErrorCode::kRpcTimeout, "no answer"); }
 
 // A process. Events are scheduled on behalf of one life of it.
 class Actor {

@@ -14,7 +14,7 @@
 namespace mooncake::admin {
 namespace {
 
-Status SystemError(const std::string& path, const char* what) {
+Status WriteError(const std::string& path, const char* what) {
   return Status(ErrorCode::kWriteFail, path + ": " + what + ": " + std::strerror(errno));
 }
 
@@ -22,7 +22,7 @@ Status WriteAll(int fd, ByteSpan bytes, const std::string& path) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return SystemError(path, "write");
+    if (n < 0) return WriteError(path, "write");
     bytes = bytes.subspan(static_cast<size_t>(n));
   }
   return Status::Ok();
@@ -51,8 +51,8 @@ class FileSink final : public ValueSink {
   }
   Status Write(ByteSpan bytes) override { return WriteAll(fd_.get(), bytes, path_); }
   Status Commit() override {
-    if (::close(fd_.Release()) != 0) return SystemError(path_, "close");
-    if (::rename(temporary_.c_str(), path_.c_str()) != 0) return SystemError(path_, "rename");
+    if (::close(fd_.Release()) != 0) return WriteError(path_, "close");
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0) return WriteError(path_, "rename");
     temporary_.clear();
     return Status::Ok();
   }
@@ -82,18 +82,18 @@ Result<std::unique_ptr<ValueSink>> OpenSink(const std::string& path, int descrip
   const bool exists = ::stat(target.c_str(), &info) == 0;
   if (exists && !S_ISREG(info.st_mode)) {
     UniqueFd fd(::open(target.c_str(), O_WRONLY | O_CLOEXEC));
-    if (!fd.valid()) return SystemError(path, "open");
+    if (!fd.valid()) return WriteError(path, "open");
     const int number = fd.get();
     return std::unique_ptr<ValueSink>(new DirectSink(path, std::move(fd), number));
   }
   std::string temporary = target + ".XXXXXX";
   UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!fd.valid()) return SystemError(path, "cannot create a file beside it");
+  if (!fd.valid()) return WriteError(path, "cannot create a file beside it");
   // mkostemp makes files private; the user's mask decides instead, or the mode of the file that is replaced.
   const mode_t mask = ::umask(0);
   ::umask(mask);
   if (::fchmod(fd.get(), exists ? info.st_mode & 07777 : 0666 & ~mask) != 0)
-    return SystemError(path, "chmod");
+    return WriteError(path, "chmod");
   return std::unique_ptr<ValueSink>(new FileSink(target, std::move(temporary), std::move(fd)));
 }
 

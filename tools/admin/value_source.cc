@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t kFirstPart = kMiB;
 constexpr uint64_t kLargestPart = 64 * kMiB;
 
-Status SystemError(const std::string& path, const char* what) {
+Status ReadError(const std::string& path, const char* what) {
   return Status(ErrorCode::kInvalidRead, path + ": " + what + ": " + std::strerror(errno));
 }
 
@@ -37,7 +37,7 @@ class MappedSource final : public ValueSource {
   uint64_t size() const override { return static_cast<uint64_t>(before_.st_size); }
   Status CheckUnchanged() const override {
     struct stat now {};
-    if (::fstat(fd_.get(), &now) != 0) return SystemError(path_, "stat");
+    if (::fstat(fd_.get(), &now) != 0) return ReadError(path_, "stat");
     const bool same = now.st_size == before_.st_size &&
                       now.st_mtim.tv_sec == before_.st_mtim.tv_sec &&
                       now.st_mtim.tv_nsec == before_.st_mtim.tv_nsec;
@@ -65,7 +65,7 @@ class MemorySource final : public ValueSource {
       while (filled < part.size()) {
         const ssize_t n = ::read(fd, part.data() + filled, part.size() - filled);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return SystemError(path, "read");
+        if (n < 0) return ReadError(path, "read");
         if (n == 0) break;
         filled += static_cast<uint64_t>(n);
       }
@@ -99,9 +99,9 @@ Result<std::unique_ptr<ValueSource>> OpenSource(const std::string& path, int des
                                                 uint64_t memory_limit) {
   if (path == "-") return ReadStream(descriptor, "stdin", memory_limit);
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid()) return SystemError(path, "open");
+  if (!fd.valid()) return ReadError(path, "open");
   struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) return SystemError(path, "stat");
+  if (::fstat(fd.get(), &info) != 0) return ReadError(path, "stat");
   if (S_ISDIR(info.st_mode))
     return Status(ErrorCode::kInvalidRead,
                   path + " is a directory; put its files one by one, or copy it to a mount");
@@ -109,7 +109,7 @@ Result<std::unique_ptr<ValueSource>> OpenSource(const std::string& path, int des
   if (!S_ISREG(info.st_mode) || info.st_size == 0) return ReadStream(fd.get(), path, memory_limit);
   void* const address =
       ::mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_PRIVATE, fd.get(), 0);
-  if (address == MAP_FAILED) return SystemError(path, "map");
+  if (address == MAP_FAILED) return ReadError(path, "map");
   (void)::madvise(address, static_cast<size_t>(info.st_size), MADV_SEQUENTIAL);
   return std::unique_ptr<ValueSource>(new MappedSource(path, std::move(fd), info, address));
 }

@@ -7,6 +7,7 @@ option(MC_VERIFY_HEADERS "Add the target that compiles each header alone" OFF)
 option(MC_THREAD_SAFETY "Clang's lock analysis, as errors" OFF)
 option(MC_FUZZ "Link mc_fuzz() targets with libFuzzer instead of the corpus replay" OFF)
 set(MC_SANITIZE "" CACHE STRING "Value of -fsanitize= for all our code: address,undefined or thread")
+option(MC_UNITY "Compile several sources of a target at once: twice as fast from scratch" OFF)
 set(MC_WITH_RDMA "AUTO" CACHE STRING "Build the RDMA transport: ON, OFF, or AUTO for when verbs are installed")
 set_property(CACHE MC_WITH_RDMA PROPERTY STRINGS AUTO ON OFF)
 
@@ -63,6 +64,14 @@ if(MC_FUZZ)
     message(FATAL_ERROR "MC_FUZZ needs clang; use the preset `fuzz`.")
   endif()
   add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+# The presets that CI builds from nothing. The others compile each source alone, which finds what it forgot to include.
+set(CMAKE_UNITY_BUILD ${MC_UNITY})
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 12)
+if(MC_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # Meant for headers; in one source among several it is no fault.
+  list(APPEND MC_WARNING_FLAGS -Wno-subobject-linkage)
 endif()
 
 find_program(MC_CCACHE ccache)

@@ -90,16 +90,16 @@ INSTANTIATE_TEST_SUITE_P(Seeds, RandomChurn, ::testing::Range<uint64_t>(1, 31));
 
 // All sequences of small steps on a tiny allocator.
 TEST(OffsetAllocatorExhaustive, EveryOrderOfFiveStepsIsConsistent) {
-  constexpr int kSteps = 5;
+  constexpr int kLength = 5;
   constexpr int kChoices =
       6;  // allocate 1, 2 or 3 units; free the first, second or last live block
   int sequences = 1;
-  for (int i = 0; i < kSteps; ++i) sequences *= kChoices;
+  for (int i = 0; i < kLength; ++i) sequences *= kChoices;
   for (int sequence = 0; sequence < sequences; ++sequence) {
     OffsetAllocator allocator(64 * 5);
     std::map<uint64_t, uint64_t> model;
     std::vector<Live> live;
-    for (int step = 0, code = sequence; step < kSteps; ++step, code /= kChoices) {
+    for (int step = 0, code = sequence; step < kLength; ++step, code /= kChoices) {
       const int choice = code % kChoices;
       if (choice < 3) {
         const auto block = allocator.Allocate(64 * (static_cast<uint64_t>(choice) + 1));
