@@ -20,7 +20,7 @@ OpenDirectory& DirectoryOf(const fuse_file_info* fi) {
 
 mode_t TypeOf(ObjectKind kind) { return ToStat(0, {.kind = kind}, 1).st_mode; }
 
-void OpenDirectory(fuse_req_t req, fuse_ino_t ino, fuse_file_info* fi) {
+void Opendir(fuse_req_t req, fuse_ino_t ino, fuse_file_info* fi) {
   const InodePtr inode = InodeOrReply(req, ino);
   if (!inode) return;
   auto directory = std::make_unique<OpenDirectory>(FsOf(req).OpenDirectory(inode));
@@ -28,7 +28,7 @@ void OpenDirectory(fuse_req_t req, fuse_ino_t ino, fuse_file_info* fi) {
   if (fuse_reply_open(req, fi) == 0) (void)directory.release();
 }
 
-void ReleaseDirectory(fuse_req_t req, fuse_ino_t, fuse_file_info* fi) {
+void Releasedir(fuse_req_t req, fuse_ino_t, fuse_file_info* fi) {
   const std::unique_ptr<OpenDirectory> directory(&DirectoryOf(fi));
   Reply(req, kSuccess);
 }
@@ -128,16 +128,16 @@ void ReadPlus(fuse_req_t req, fuse_ino_t, size_t size, off_t offset, fuse_file_i
   Fill(req, size, offset, fi, true);
 }
 
-void SyncDirectory(fuse_req_t req, fuse_ino_t, int, fuse_file_info*) { Reply(req, kSuccess); }
+void Fsyncdir(fuse_req_t req, fuse_ino_t, int, fuse_file_info*) { Reply(req, kSuccess); }
 
 }  // namespace
 
 void FillDirectories(fuse_lowlevel_ops& table) {
-  table.opendir = OpenDirectory;
+  table.opendir = Opendir;
   table.readdir = Read;
   table.readdirplus = ReadPlus;
-  table.releasedir = ReleaseDirectory;
-  table.fsyncdir = SyncDirectory;
+  table.releasedir = Releasedir;
+  table.fsyncdir = Fsyncdir;
 }
 
 }  // namespace mooncake::fs::ops
