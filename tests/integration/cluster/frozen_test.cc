@@ -7,7 +7,7 @@
 namespace mooncake::testing {
 namespace {
 
-std::string KeyOf(int i) { return "key/" + std::to_string(i); }
+std::string FrozenKey(int i) { return "key/" + std::to_string(i); }
 
 TEST(Frozen, ANodeDelaysItsOwnKeysOnly) {
   ClusterProcess cluster(QuickMaster());
@@ -16,7 +16,7 @@ TEST(Frozen, ANodeDelaysItsOwnKeysOnly) {
   auto client = cluster.Connect(OverTcp(Seconds(5)));
   for (int i = 0; i < 40; ++i) {
     ASSERT_TRUE(
-        client->Put(KeyOf(i), AsBytes(ValueFor(KeyOf(i), 1, 50000)), On(i % 2 == 0 ? "a" : "b"))
+        client->Put(FrozenKey(i), AsBytes(ValueFor(FrozenKey(i), 1, 50000)), On(i % 2 == 0 ? "a" : "b"))
             .ok());
   }
   cluster.node("b").Stop();
@@ -24,16 +24,16 @@ TEST(Frozen, ANodeDelaysItsOwnKeysOnly) {
   std::thread stuck([&] {
     for (int i = 1; i < 8; i += 2) {
       std::string value;
-      const Status status = client->Get(KeyOf(i), &value, Seconds(1));
-      ExpectRightOrError(KeyOf(i), status, value);
+      const Status status = client->Get(FrozenKey(i), &value, Seconds(1));
+      ExpectRightOrError(FrozenKey(i), status, value);
     }
   });
   for (int round = 0; round < 20; ++round) {
     for (int i = 0; i < 40; i += 2) {
       std::string value;
-      const Status status = client->Get(KeyOf(i), &value, Seconds(1));
+      const Status status = client->Get(FrozenKey(i), &value, Seconds(1));
       EXPECT_TRUE(status.ok()) << status;
-      EXPECT_EQ(VersionOf(KeyOf(i), value), 1u);
+      EXPECT_EQ(VersionOf(FrozenKey(i), value), 1u);
     }
   }
   stuck.join();
@@ -42,12 +42,12 @@ TEST(Frozen, ANodeDelaysItsOwnKeysOnly) {
   std::vector<GetItem> items;
   for (int i = 0; i < 40; ++i) {
     items.push_back(
-        {KeyOf(i), {reinterpret_cast<std::byte*>(buffers[i].data()), buffers[i].size()}});
+        {FrozenKey(i), {reinterpret_cast<std::byte*>(buffers[i].data()), buffers[i].size()}});
   }
   const auto results = client->BatchGet(items, Seconds(2));
   for (int i = 0; i < 40; i += 2) {
     EXPECT_TRUE(results[i].ok()) << results[i].message();
-    EXPECT_EQ(VersionOf(KeyOf(i), buffers[i]), 1u);
+    EXPECT_EQ(VersionOf(FrozenKey(i), buffers[i]), 1u);
   }
   // Writing goes on elsewhere.
   EXPECT_TRUE(Eventually(
@@ -60,13 +60,13 @@ TEST(Frozen, ANodeThatWakesAfterItsExpiryServesNothingOld) {
   auto shared = cluster.Connect();
   auto remote = cluster.Connect(OverTcp(Seconds(2)));
   for (int i = 0; i < 50; ++i) {
-    ASSERT_TRUE(shared->Put(KeyOf(i), AsBytes(ValueFor(KeyOf(i), 1, 100000))).ok());
+    ASSERT_TRUE(shared->Put(FrozenKey(i), AsBytes(ValueFor(FrozenKey(i), 1, 100000))).ok());
   }
   cluster.node("a").Stop();
   EXPECT_TRUE(Eventually([&] { return StatusOf(*shared).segment_count == 0; }));
   for (Client* client : {shared.get(), remote.get()}) {
     std::string value;
-    EXPECT_EQ(client->Get(KeyOf(1), &value).code(), ErrorCode::kObjectNotFound);
+    EXPECT_EQ(client->Get(FrozenKey(1), &value).code(), ErrorCode::kObjectNotFound);
   }
   cluster.node("a").Continue();
   EXPECT_TRUE(cluster.WaitForSegments(1));
@@ -79,7 +79,7 @@ TEST(Frozen, ANodeThatWakesAfterItsExpiryServesNothingOld) {
   for (Client* client : {shared.get(), remote.get()}) {
     for (int i = 0; i < 50; ++i) {
       std::string value;
-      EXPECT_EQ(client->Get(KeyOf(i), &value).code(), ErrorCode::kObjectNotFound);
+      EXPECT_EQ(client->Get(FrozenKey(i), &value).code(), ErrorCode::kObjectNotFound);
       const std::string key = "new/" + std::to_string(i);
       EXPECT_TRUE(client->Get(key, &value).ok());
       EXPECT_EQ(VersionOf(key, value), 2u);
