@@ -15,9 +15,10 @@ TEST(Frozen, ANodeDelaysItsOwnKeysOnly) {
   cluster.StartNode({.name = "b"});
   auto client = cluster.Connect(OverTcp(Seconds(5)));
   for (int i = 0; i < 40; ++i) {
-    ASSERT_TRUE(
-        client->Put(FrozenKey(i), AsBytes(ValueFor(FrozenKey(i), 1, 50000)), On(i % 2 == 0 ? "a" : "b"))
-            .ok());
+    ASSERT_TRUE(client
+                    ->Put(FrozenKey(i), AsBytes(ValueFor(FrozenKey(i), 1, 50000)),
+                          On(i % 2 == 0 ? "a" : "b"))
+                    .ok());
   }
   cluster.node("b").Stop();
   // One thread is stuck at the frozen node while the other works.

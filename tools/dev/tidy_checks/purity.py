@@ -59,21 +59,34 @@ def check_listing(core, listing, member_path):
 def check(tree, build_dir):
     findings = []
     for core in CORES:
-        sources = [path for path in tree.cxx_files if path.startswith(core + '/') and path.endswith('.cc')]
+        sources = {path for path in tree.cxx_files if path.startswith(core + '/') and path.endswith('.cc')}
         if not sources:
             continue
-        by_object = {os.path.basename(path) + '.o': path for path in sources}
+        found = False
         # A core's archive lies in the build folder of whichever CMakeLists.txt declared it.
         top = core.split('/')[0]
-        archives = [archive for archive in glob.glob(os.path.join(build_dir, top, '**', '*.a'), recursive=True)
-                    if by_object.keys() & set(_members(archive))]
-        if not archives:
+        for archive in glob.glob(os.path.join(build_dir, top, '**', '*.a'), recursive=True):
+            by_object = {member: source for member in _members(archive)
+                         for source in _sources_of(archive, member, sources)}
+            if by_object:
+                found = True
+                listing = subprocess.run(['nm', '-uC', archive], check=True, capture_output=True, text=True).stdout
+                findings += check_listing(core, listing, by_object.get)
+        if not found:
             findings.append(Finding(core, 1, f'no archive in {build_dir} holds this core, so its symbols went unchecked',
                                     'build the preset release first, or pass --build-dir'))
-        for archive in archives:
-            listing = subprocess.run(['nm', '-uC', archive], check=True, capture_output=True, text=True).stdout
-            findings += check_listing(core, listing, by_object.get)
     return findings
+
+
+def _sources_of(archive, member, sources):
+    """Those of `sources` that the member was compiled from: several when it is a unity source."""
+    target = os.path.basename(archive)[len('lib'):-len('.a')]
+    unity = os.path.join(os.path.dirname(archive), 'CMakeFiles', target + '.dir', 'Unity', member[:-len('.o')])
+    if os.path.exists(unity):
+        with open(unity, encoding='utf-8') as text:
+            included = re.findall(r'^#include "([^"]+)"', text.read(), re.MULTILINE)
+        return [source for source in sources if any(path.endswith('/' + source) for path in included)]
+    return [source for source in sources if os.path.basename(source) + '.o' == member]
 
 
 def _members(archive):
