@@ -187,9 +187,11 @@ ErrnoOr<std::optional<Entry>> DirStream::Enter(const DirItem& item) {
     if (!loaded.ok()) return loaded;
     const auto& marker = markers_[static_cast<size_t>(item.next - 1 - page_offset_)];
     MutexLock lock(state_.mutex);
+    names_.AssertLocked();
     return std::optional<Entry>(names_.BindDirectory(item.point, marker));
   }
   MutexLock lock(state_.mutex);
+  names_.AssertLocked();
   const InodePtr shown = state_.table.FileAt(item.key);
   if (shown && (shown->working || !item.published || shown->version > item.stat.put_id)) {
     ++shown->lookups;

@@ -157,6 +157,7 @@ ErrnoOr<Entry> Files::SetAttributes(const InodePtr& inode, const AttributeChange
   if (ChangesStored(change))
     return inode->is_directory() ? SetDirectory(inode, change) : SetStored(inode, change);
   MutexLock lock(state_.mutex);
+  names_.AssertLocked();
   if (change.atime_ns) inode->attributes.atime_ns = *change.atime_ns;
   return names_.EntryOf(inode);
 }
@@ -171,6 +172,7 @@ ErrnoOr<Entry> Files::SetStored(const InodePtr& inode, const AttributeChange& ch
   FileAttributes attributes;
   {
     MutexLock lock(state_.mutex);
+    names_.AssertLocked();
     attributes = inode->attributes;
     Apply(change, now, attributes);
     key = inode->key;
@@ -186,6 +188,7 @@ ErrnoOr<Entry> Files::SetStored(const InodePtr& inode, const AttributeChange& ch
   if (set.code() == ErrorCode::kObjectNotFound) return Errno{ESTALE};
   if (!set.ok()) return ErrnoOf(set);
   MutexLock lock(state_.mutex);
+  names_.AssertLocked();
   Apply(change, now, inode->attributes);
   inode->committed_attributes = inode->attributes;
   state_.Stamp(inode);
@@ -204,6 +207,7 @@ ErrnoOr<Entry> Files::SetDirectory(const InodePtr& inode, const AttributeChange&
   bool stored;
   {
     MutexLock lock(state_.mutex);
+    names_.AssertLocked();
     attributes = names_.EntryOf(inode).attributes;
     Apply(change, now, attributes);
     prefix = inode->point.prefix;
@@ -216,6 +220,7 @@ ErrnoOr<Entry> Files::SetDirectory(const InodePtr& inode, const AttributeChange&
     if (!set.ok()) return ErrnoOf(set);
   }
   MutexLock lock(state_.mutex);
+  names_.AssertLocked();
   inode->attributes = attributes;
   if (change.mtime_ns)
     inode->touched_ns = 0;  // set by hand: earlier changes of its entries do not show through

@@ -45,6 +45,8 @@ class Names {
   // As stat(2) sees it now. ESTALE: the name shows another version by now.
   ErrnoOr<Entry> GetAttributes(const InodePtr& inode);
 
+  // For the lock analysis: whoever shares our FsState holds its mutex by another name.
+  void AssertLocked() const MC_ASSERT_CAPABILITY(state_.mutex) {}
   // Makes the attributes of what the master said about a key, and the inode for it; counts a look-up.
   Entry BindFile(std::string_view key, const ObjectStat& stat, std::optional<Steering> steering)
       MC_REQUIRES(state_.mutex);

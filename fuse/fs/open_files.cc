@@ -280,11 +280,13 @@ ErrnoOr<Files::Created> Files::Create(const InodePtr& parent, std::string_view n
     if (!opened.ok()) return opened.error();
     handle = std::move(*opened);
     MutexLock lock(state_.mutex);
+    names_.AssertLocked();
     ++existing->lookups;
     return Created{names_.EntryOf(existing), std::move(handle)};
   }
   names_.Touch(parent);
   MutexLock lock(state_.mutex);
+  names_.AssertLocked();
   return Created{names_.EntryOf(handle->inode), std::move(handle)};
 }
 

@@ -27,6 +27,8 @@
 #define MC_RELEASE_GENERIC(...) MC_TSA(release_generic_capability(__VA_ARGS__))
 #define MC_TRY_ACQUIRE(...) MC_TSA(try_acquire_capability(__VA_ARGS__))
 #define MC_EXCLUDES(...) MC_TSA(locks_excluded(__VA_ARGS__))
+// The caller knows that it holds x by another name.
+#define MC_ASSERT_CAPABILITY(x) MC_TSA(assert_capability(x))
 #define MC_RETURN_CAPABILITY(x) MC_TSA(lock_returned(x))
 #define MC_NO_THREAD_SAFETY_ANALYSIS MC_TSA(no_thread_safety_analysis)
 
