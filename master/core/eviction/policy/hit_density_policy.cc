@@ -14,6 +14,8 @@ constexpr uint64_t kFewUses = 8192;
 // What was seen so many turnovers of the cache ago weighs less and less.
 constexpr uint64_t kFadeTurnovers = 8;
 constexpr double kFadeKeeps = 0.8;
+// So many times an age has to have passed before what is known of it counts.
+constexpr uint64_t kTimesToTrust = 3;
 
 }  // namespace
 
@@ -118,27 +120,42 @@ void HitDensityPolicy::Settle(uint32_t at, size_t uses) {
   PushWarmest(queues_[node.of], at);
 }
 
+uint32_t HitDensityPolicy::Coldest() const {
+  uint32_t coldest = kNone;
+  for (const List& queue : queues_) {
+    const uint32_t at = queue.coldest;
+    if (at == kNone) continue;
+    if (coldest == kNone || nodes_[at].used < nodes_[coldest].used) coldest = at;
+  }
+  return coldest;
+}
+
 // Only the ends of the queues are looked at. The coldest of a class has the lowest density where that falls with age, the
 // warmest where it rises: then a part of the class stays until it pays, and the rest comes and goes (a loop that
 // is larger than the cache, for one).
-BlockId HitDensityPolicy::Evict() {
-  MC_CHECK(held_ > 0);
+uint32_t HitDensityPolicy::LeastDense() const {
   uint32_t victim = kNone;
   double least = 0;
-  const auto consider = [&](uint32_t at) {
-    const Node& node = nodes_[at];
-    const double density = statistics_.Density(node.of, now_ - node.used);
-    if (victim == kNone || density < least ||
-        (density == least && node.used < nodes_[victim].used)) {
+  for (const List& queue : queues_) {
+    if (queue.coldest == kNone) continue;
+    for (const uint32_t at : {queue.coldest, queue.warmest}) {
+      const Node& node = nodes_[at];
+      const double density = statistics_.Density(node.of, now_ - node.used);
+      const bool older = victim != kNone && node.used < nodes_[victim].used;
+      if (victim != kNone && (density > least || (density == least && !older))) continue;
       victim = at;
       least = density;
     }
-  };
-  for (const List& queue : queues_) {
-    if (queue.coldest == kNone) continue;
-    consider(queue.coldest);
-    consider(queue.warmest);
   }
+  return victim;
+}
+
+BlockId HitDensityPolicy::Evict() {
+  MC_CHECK(held_ > 0);
+  // Of ages that are a good part of all the time seen, few cases are known, and all from the beginning. There least
+  // recently used is the better guess.
+  uint32_t victim = Coldest();
+  if ((now_ - nodes_[victim].used) <= now_ / kTimesToTrust) victim = LeastDense();
   Node& node = nodes_[victim];
   Unlink(queues_[node.of], victim);
   node.held = false;

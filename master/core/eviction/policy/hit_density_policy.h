@@ -55,6 +55,8 @@ class HitDensityPolicy : public EvictionPolicy {
   // Used now, after `uses` earlier uses.
   void Settle(uint32_t at, size_t uses);
   size_t PlaceNow() const;
+  uint32_t Coldest() const;
+  uint32_t LeastDense() const;
   void Advance();
   void Learn();
   void Forget();
