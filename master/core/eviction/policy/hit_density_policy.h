@@ -28,11 +28,11 @@ class HitDensityPolicy : public EvictionPolicy {
   size_t remembered() const { return nodes_by_block_.size(); }
 
  private:
-  static constexpr size_t kUses = 4;  // used once, twice, three times, more often
-  static constexpr size_t kTails =
-      4;  // blocks of the chain behind the known ones: below 8, 16, 32, more
+  static constexpr size_t kUses = 4;   // used once, twice, three times, more often
+  static constexpr size_t kTails = 4;  // unknown blocks of the chain: below 8, 16, 32, more
   static constexpr size_t kPlaces = kTails * kUses + 1;  // the last one: end of a chain
   static constexpr size_t kClasses = kUses * kPlaces;
+  static_assert(kClasses <= UINT8_MAX, "Node::of");
   static constexpr size_t kRemembered = 4;
   static constexpr uint32_t kNone = UINT32_MAX;
 
