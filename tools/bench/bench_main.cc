@@ -11,6 +11,7 @@
 
 #include "tools/bench/master_bench.h"
 #include "tools/bench/mount_bench.h"
+#include "tools/bench/replay_bench.h"
 #include "tools/bench/transfer_bench.h"
 #include "transfer/base/clock.h"
 
@@ -36,6 +37,7 @@ struct Options {
   MasterBenchOptions master;
   TransferBenchOptions transfer;
   MountBenchOptions mount;
+  ReplayOptions replay;
 };
 
 Status Apply(Options& options) {
@@ -53,6 +55,30 @@ Status Apply(Options& options) {
   }
   options.transfer.sizes = options.mount.sizes = sizes;
   return Status::Ok();
+}
+
+void DescribeReplay(CLI::App& app, ReplayOptions& options) {
+  CLI::App* replay = app.add_subcommand(
+      "replay", "block hit ratio of eviction policies on a trace, beside FIFO, LRU and Belady");
+  replay
+      ->add_option("--trace", options.trace,
+                   "JSON lines, plain or gzipped; each request names its blocks as hash_ids")
+      ->type_name("FILE")
+      ->required();
+  replay
+      ->add_option("--policy", options.policies,
+                   "of fifo, lru, hit_density; hit_density if not given")
+      ->type_name("NAME,...")
+      ->delimiter(',');
+  replay
+      ->add_option(
+          "--capacity", options.capacities,
+          "in blocks, or as a share of the distinct ones; 1%,2%,5%,10%,20%,40% if not given")
+      ->type_name("N|N%,...")
+      ->delimiter(',');
+  replay->footer(
+      "CLOSED is how much of the way from LRU to Belady the policy goes. Belady knows the future; "
+      "nothing does better.");
 }
 
 void Describe(CLI::App& app, Options& options) {
@@ -83,11 +109,32 @@ void Describe(CLI::App& app, Options& options) {
       ->required();
   mount->add_option("--beside", options.mount.beside, "folder on tmpfs; /dev/shm if not given")
       ->type_name("DIR");
+  DescribeReplay(app, options.replay);
   for (CLI::App* command : {transfer, mount}) {
     command->add_option("--sizes", options.sizes, "as 4KiB,1MiB")
         ->type_name("SIZE,...")
         ->delimiter(',');
   }
+}
+
+int Failed(const Status& status) {
+  std::cerr << kProgram << ": " << status << std::endl;
+  return 1;
+}
+
+int RunReplay(const Options& options) {
+  if (const Status status = ValidateReplay(options.replay); !status.ok()) {
+    std::cerr << kProgram << ": " << status.message() << std::endl;
+    return 2;
+  }
+  const auto report = BenchReplay(options.replay);
+  if (!report.ok()) return Failed(report.status());
+  if (options.json) {
+    PrintReplayJson(*report, std::cout);
+  } else {
+    PrintReplay(*report, WidthOf(STDOUT_FILENO), std::cout);
+  }
+  return std::cout.flush() ? 0 : 1;
 }
 
 int Run(int argc, char** argv) {
@@ -110,14 +157,12 @@ int Run(int argc, char** argv) {
     std::cerr << kProgram << ": " << status.message() << std::endl;
     return 2;
   }
+  if (app.got_subcommand("replay")) return RunReplay(options);
   const Clock& clock = SystemClock();
   const auto rows = app.got_subcommand("master")     ? BenchMaster(options.master, clock)
                     : app.got_subcommand("transfer") ? BenchTransfer(options.transfer, clock)
                                                      : BenchMount(options.mount, clock);
-  if (!rows.ok()) {
-    std::cerr << kProgram << ": " << rows.status() << std::endl;
-    return 1;
-  }
+  if (!rows.ok()) return Failed(rows.status());
   if (options.json) {
     PrintJson(*rows, std::cout);
   } else {
