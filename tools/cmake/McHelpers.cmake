@@ -17,7 +17,7 @@
 #   mc_test(NAME SOURCES a_test.cc ... [DEPS ...] [LABELS unit|property|conformance|integration|stress|...]
 #           [TIMEOUT seconds] [SERIAL] [OWN_MAIN] [IN_VM] [PROPERTIES name value ...])
 #       One GoogleTest program, build/tests/NAME; each case is a ctest named NAME/Suite.Case. Defaults: LABELS unit, TIMEOUT 60.
-#       SERIAL cases run with nothing beside them. OWN_MAIN: the sources bring main(). IN_VM: needs RDMA devices; the whole program
+#       SERIAL cases run with nothing beside them. OWN_MAIN: the sources bring main(). IN_VM: needs RDMA devices (no test without MC_WITH_RDMA); the whole program
 #       is one ctest, NAME, in the virtual machine of tests/integration/rdma/vm. Programs under test are found through the
 #       environment variable MC_BIN_DIR (folder of the built programs), files of the tree through MC_SOURCE_DIR.
 #       Labels unit, property and conformance are built by the target mc_sanitizer_tests (plus mc_fuzz replays), label stress by
@@ -165,6 +165,9 @@ function(mc_test name)
     set(arg_TIMEOUT 60)
   endif()
   _mc_record_tests(${arg_SOURCES})
+  if(arg_IN_VM AND NOT MC_WITH_RDMA)
+    return()
+  endif()
 
   add_executable(${name} ${arg_SOURCES})
   _mc_own_code(${name})
