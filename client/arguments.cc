@@ -7,7 +7,6 @@
 namespace mooncake::internal {
 namespace {
 
-constexpr Duration kMaxTimeout = Seconds(24 * 3600);
 constexpr int kMaxTransferThreads = 256;
 constexpr size_t kMaxHostIdBytes = 255;
 constexpr size_t kMaxDelimiterBytes = 16;
@@ -23,7 +22,7 @@ Status CheckClientOptions(const ClientOptions& options) {
     return Invalid("tenant has " + std::to_string(options.tenant.size()) + " bytes: 1 to " +
                    std::to_string(kMaxTenantBytes) + " are allowed");
   }
-  if (options.timeout < Millis(1) || options.timeout > kMaxTimeout) {
+  if (options.timeout < Millis(1) || options.timeout > kMaxCallTimeout) {
     return Invalid("timeout " + std::to_string(ToMillis(options.timeout)) +
                    " ms: 1 ms to 24 h are allowed");
   }
@@ -47,7 +46,7 @@ Status CheckKey(std::string_view key) {
 }
 
 Status CheckTimeout(Duration timeout) {
-  if (timeout >= Duration::zero() && timeout <= kMaxTimeout) return Status::Ok();
+  if (timeout >= Duration::zero() && timeout <= kMaxCallTimeout) return Status::Ok();
   return Invalid("timeout " + std::to_string(ToMillis(timeout)) +
                  " ms: 0 (the client's own) to 24 h are allowed");
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "client/store_client.h"
 #include "transfer/base/crc32c.h"
 #include "transfer/base/units.h"
 
@@ -11,15 +12,13 @@ namespace {
 
 // A replica with others behind it gets this much time, so that one dead node costs one such wait.
 constexpr Duration kPatience = Seconds(1);
-constexpr uint64_t kSlowestBytesPerSecond = 16 * kMiB;
 
 // Pieces of large extents: several of them are under way at once, on several connections.
 constexpr uint64_t kMaxPieceBytes = 16 * kMiB;
 
 TimePoint RoundDeadline(TimePoint now, TimePoint deadline, uint64_t bytes, bool others_left) {
   if (!others_left) return deadline;
-  const auto seconds = static_cast<int64_t>(bytes / kSlowestBytesPerSecond);
-  return std::min(deadline, SaturatingAdd(now, kPatience + Seconds(seconds)));
+  return std::min(deadline, SaturatingAdd(now, kPatience + TimeToMove(bytes)));
 }
 
 // Unlike CheckSeal, a superseded version is good here: whoever reads holds a lease on exactly this version.

@@ -18,10 +18,19 @@
 #include "master/api/types.h"
 #include "transfer/base/byte_span.h"
 #include "transfer/base/result.h"
+#include "transfer/base/units.h"
 
 namespace mooncake {
 
 class MasterApi;
+
+inline constexpr Duration kMaxCallTimeout = Seconds(86400);
+
+// What a deadline needs on top for moving `bytes`, so that no value fails for its size alone: 16 MiB a second, less than
+// any link that is worth having.
+constexpr Duration TimeToMove(uint64_t bytes) {
+  return Seconds(static_cast<int64_t>(bytes / (16 * kMiB)));
+}
 
 struct ClientOptions {
   std::string master = "127.0.0.1:50051";  // HOST:PORT

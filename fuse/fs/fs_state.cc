@@ -5,12 +5,11 @@ namespace {
 
 // Threads that were steered and never came back (killed meanwhile) are forgotten beyond this number.
 constexpr size_t kMaxSteered = 1024;
-constexpr uint64_t kSlowestBytesPerSecond = uint64_t{16} << 20;
 
 }  // namespace
 
 Duration FsState::TransferTimeout(uint64_t bytes) const {
-  return options.timeout + Seconds(static_cast<int64_t>(bytes / kSlowestBytesPerSecond));
+  return options.timeout + TimeToMove(bytes);
 }
 
 Errno FsState::Steer(const Caller& caller, const InodePtr& inode, Steering wanted) {

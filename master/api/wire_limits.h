@@ -8,6 +8,8 @@
 
 namespace mooncake::wire {
 
+// In front of each frame, which is built with room for it.
+inline constexpr size_t kLengthBytes = 4;
 inline constexpr size_t kMaxFrameBytes = size_t{1} << 26;    // a reply, without its length
 inline constexpr size_t kMaxRequestBytes = size_t{1} << 24;  // a request
 inline constexpr size_t kMaxNameBytes = 1024;     // names of segments, hosts, groups; addresses

@@ -14,8 +14,7 @@ using apache::thrift::protocol::TProtocolException;
 using apache::thrift::transport::TMemoryBuffer;
 
 constexpr uint32_t kMaxElements = kMaxBatch;
-constexpr int kMaxDepth = 16;     // of nested structures; ours need 8
-constexpr size_t kRoomBytes = 4;  // for the length that the socket writes before a frame
+constexpr int kMaxDepth = 16;  // of nested structures; ours need 8
 
 std::shared_ptr<TConfiguration> Limits() {
   static const auto limits = std::make_shared<TConfiguration>(
@@ -122,7 +121,7 @@ OutFrame::OutFrame()
 }
 
 void OutFrame::Clear() {
-  static constexpr std::array<uint8_t, kRoomBytes> kRoom{};
+  static constexpr std::array<uint8_t, kLengthBytes> kRoom{};
   memory_->resetBuffer();
   memory_->write(kRoom.data(), kRoom.size());
 }
@@ -134,7 +133,7 @@ MutableByteSpan OutFrame::bytes() {
   return {reinterpret_cast<std::byte*>(data), size};
 }
 
-size_t OutFrame::payload_bytes() const { return memory_->available_read() - kRoomBytes; }
+size_t OutFrame::payload_bytes() const { return memory_->available_read() - kLengthBytes; }
 
 InFrame::InFrame(ByteSpan payload) {
   // The buffer only reads what it observes.

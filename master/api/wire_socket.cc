@@ -15,10 +15,11 @@
 #include <string>
 #include <utility>
 
+#include "master/api/wire_limits.h"
+
 namespace mooncake::wire {
 namespace {
 
-constexpr size_t kLengthBytes = 4;
 constexpr size_t kFirstBuffer = 4096;
 constexpr size_t kKeptBuffer = size_t{256} << 10;  // a larger one is given back after its frame
 std::string ErrnoText(int error) { return std::strerror(error); }

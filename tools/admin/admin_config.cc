@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "client/store_client.h"
 #include "master/api/types.h"
 
 namespace mooncake::admin {
@@ -30,7 +31,7 @@ Result<AdminConfig> MakeConfig(const AdminOptions& options, const std::string& e
   if (!options.timeout.empty()) {
     const auto timeout = ParseDuration(options.timeout, Seconds(1));
     if (!timeout.ok()) return Annotate(timeout.status(), "--timeout");
-    if (*timeout < Millis(1) || *timeout > Seconds(86400)) {
+    if (*timeout < Millis(1) || *timeout > kMaxCallTimeout) {
       return Status(ErrorCode::kInvalidParams,
                     "--timeout: " + options.timeout + "; from 1ms to 24h");
     }

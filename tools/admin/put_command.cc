@@ -36,10 +36,7 @@ uint64_t MemoryForStreams() {
 
 // A value does not fail for its size alone: time for its bytes over a slow link comes on top of --timeout.
 Duration TimeoutFor(const Session& session, uint64_t bytes) {
-  constexpr uint64_t kSlowestBytesPerSecond = 16 * kMiB;
-  const Duration extra = Seconds(static_cast<int64_t>(bytes / kSlowestBytesPerSecond));
-  // The longest that the client takes.
-  return std::min(session.config().timeout + extra, Duration(Seconds(86400)));
+  return std::min(session.config().timeout + TimeToMove(bytes), kMaxCallTimeout);
 }
 
 PutOptions OptionsOf(const PutRequest& request) {

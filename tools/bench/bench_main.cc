@@ -122,11 +122,14 @@ int Failed(const Status& status) {
   return 1;
 }
 
+// Of the command line, before anything was measured.
+int Refused(const Status& status) {
+  std::cerr << kProgram << ": " << status.message() << std::endl;
+  return 2;
+}
+
 int RunReplay(const Options& options) {
-  if (const Status status = ValidateReplay(options.replay); !status.ok()) {
-    std::cerr << kProgram << ": " << status.message() << std::endl;
-    return 2;
-  }
+  if (const Status status = ValidateReplay(options.replay); !status.ok()) return Refused(status);
   const auto report = BenchReplay(options.replay);
   if (!report.ok()) return Failed(report.status());
   if (options.json) {
@@ -153,10 +156,7 @@ int Run(int argc, char** argv) {
     std::cerr << kProgram << ": " << error.what() << "; see " << kProgram << " --help" << std::endl;
     return 2;
   }
-  if (const Status status = Apply(options); !status.ok()) {
-    std::cerr << kProgram << ": " << status.message() << std::endl;
-    return 2;
-  }
+  if (const Status status = Apply(options); !status.ok()) return Refused(status);
   if (app.got_subcommand("replay")) return RunReplay(options);
   const Clock& clock = SystemClock();
   const auto rows = app.got_subcommand("master")     ? BenchMaster(options.master, clock)
