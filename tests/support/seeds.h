@@ -1,4 +1,4 @@
-// Which seeds a randomized test of real processes runs.
+// Which seeds a randomized test runs.
 #pragma once
 
 #include <cstdint>

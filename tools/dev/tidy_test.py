@@ -244,6 +244,17 @@ class Clang(unittest.TestCase):
         self.assertEqual(['clang++', '-I/r', '-std=c++20', '/r/a.cc', '-fsyntax-only'],
                          clang.syntax_only('/usr/bin/ccache clang++ -I/r -std=c++20 -MD -MT x -MF x.d -o a.o -c /r/a.cc'))
 
+    def test_only_a_source_that_includes_its_header_first_tries_it_alone(self):
+        with tempfile.TemporaryDirectory() as root:
+            for name, text in (('first.cc', '// Why.\n#include "first.h"\n\n#include <string>\n'),
+                               ('later.cc', '#include <string>\n\n#include "later.h"\n'),
+                               ('none.cc', 'int a;\n')):
+                with open(os.path.join(root, name), 'w', encoding='utf-8') as file:
+                    file.write(text)
+            self.assertTrue(clang.parsed_first_by_its_source(root, 'first.h'))
+            for header in ('later.h', 'none.h', 'absent.h'):
+                self.assertFalse(clang.parsed_first_by_its_source(root, header), header)
+
 
 if __name__ == '__main__':
     unittest.main()

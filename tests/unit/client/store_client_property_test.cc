@@ -8,6 +8,7 @@
 
 #include "client/store_client.h"
 #include "tests/support/cluster.h"
+#include "tests/support/seeds.h"
 #include "transfer/base/rng.h"
 
 namespace mooncake {
@@ -16,7 +17,7 @@ namespace {
 using testing::Cluster;
 using testing::DataPathKind;
 
-constexpr int kSeeds = 200;
+constexpr uint64_t kSeeds = 200;
 constexpr int kSteps = 300;
 
 MutableByteSpan BytesOf(std::string& text) {
@@ -189,7 +190,7 @@ TEST(StoreClientProperty, BehavesLikeAMap) {
   const auto memcpy_client = cluster.NewClient(DataPathKind::kMemcpy);
   const auto shm_client = cluster.NewClient(DataPathKind::kShm);
   const auto tcp_client = cluster.NewClient(DataPathKind::kTcp);
-  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for (const uint64_t seed : testing::Seeds(kSeeds)) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     Model model(cluster, {memcpy_client.get(), shm_client.get(), tcp_client.get()}, seed);
     for (int step = 0; step < kSteps && !HasFatalFailure(); ++step) {

@@ -27,6 +27,16 @@ def _configure(root):
     return True
 
 
+def parsed_first_by_its_source(root, header):
+    """True when the source beside the header includes it before all else: parsing that source alone tries the header alone."""
+    source = os.path.join(root, os.path.splitext(header)[0] + '.cc')
+    if not os.path.exists(source):
+        return False
+    with open(source, encoding='utf-8') as file:
+        first = next((line.split()[1] for line in file if line.startswith('#include ')), '')
+    return first == f'"{header}"'
+
+
 def _commands(root):
     """(path from the root or of a generated stub, compiler command) of each of our sources and stand-alone headers."""
     with open(os.path.join(root, _FOLDER, 'compile_commands.json'), encoding='utf-8') as file:
@@ -36,7 +46,11 @@ def _commands(root):
         header_alone = '_verify_interface_header_sets/' in source
         if source.startswith(_FOLDER + '/') and not header_alone:
             continue
-        shown = source.split('_verify_interface_header_sets/', 1)[1] if header_alone else source
+        shown = source
+        if header_alone:
+            shown = source.split('_verify_interface_header_sets/', 1)[1]
+            if parsed_first_by_its_source(root, os.path.splitext(shown)[0]):
+                continue
         if not shown.startswith(_LEFT_OUT):
             yield source, entry['command'], entry['directory']
 
