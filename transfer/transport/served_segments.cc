@@ -178,6 +178,13 @@ std::shared_ptr<ServedState> ServedSegments::Find(const SegmentId& id) const {
   return found == table_->segments.end() ? nullptr : found->second;
 }
 
+std::vector<std::shared_ptr<ServedState>> ServedSegments::All() const {
+  std::vector<std::shared_ptr<ServedState>> states;
+  ReaderLock lock(table_mutex_);
+  for (const auto& [id, state] : table_->segments) states.push_back(state);
+  return states;
+}
+
 Status ServedSegments::Add(const ServedSegment& segment) {
   auto state = std::make_shared<ServedState>(segment);
   {
@@ -225,9 +232,9 @@ Status ServedSegments::Remove(const SegmentId& id, TimePoint deadline) {
     state->epoch = AccessEpoch{0};
     state->SetWord(0);
   }
-  if (state->CutAndWait(clock_, deadline, [](const AccessNode&) { return true; }))
-    return Status::Ok();
-  return Status(ErrorCode::kRpcTimeout, Name(id) + ": an access has not ended");
+  if (!state->CutAndWait(clock_, deadline, [](const AccessNode&) { return true; }))
+    return Status(ErrorCode::kRpcTimeout, Name(id) + ": an access has not ended");
+  return Status::Ok();
 }
 
 Status ServedSegments::Fence(PutId put_id, TimePoint deadline) {
@@ -246,12 +253,7 @@ Status ServedSegments::Fence(PutId put_id, TimePoint deadline) {
       fences_->order.emplace_back(until, put_id);
     }
   }
-  std::vector<std::shared_ptr<ServedState>> states;
-  {
-    ReaderLock lock(table_mutex_);
-    for (const auto& [id, state] : table_->segments) states.push_back(state);
-  }
-  for (const auto& state : states) {
+  for (const auto& state : All()) {
     const bool ended = state->CutAndWait(clock_, deadline, [&](const AccessNode& node) {
       return node.write && node.put_id == put_id;
     });
@@ -326,6 +328,31 @@ Result<ServedAccess> ServedSegments::BeginRead(const Range& range,
   return Begin(range, kNoPut, kNever, /*write=*/false, target);
 }
 
+Result<ServedAccess> ServedSegments::BeginExport(const SegmentId& id, AccessEpoch epoch,
+                                                 const std::shared_ptr<CutTarget>& target) {
+  const auto state = Find(id);
+  if (state == nullptr) return NotFound(id);
+  return BeginRead({id, epoch, /*offset=*/0, state->segment.memory.size()}, target);
+}
+
+bool ServedSegments::CutOverdue(ServedState& state, const Range& range, TimePoint now) {
+  bool any = false;
+  const auto overdue = [&](const AccessNode& node) {
+    const bool found = node.write && node.deadline <= now &&
+                       node.offset < range.offset + range.length &&
+                       range.offset < node.offset + node.length;
+    any |= found;
+    return found;
+  };
+  std::vector<std::shared_ptr<CutTarget>> targets;
+  {
+    MutexLock lock(state.mutex);
+    targets = state.Mark(overdue);
+  }
+  for (const auto& target : targets) target->Cut();
+  return any;
+}
+
 Result<ServedAccess> ServedSegments::BeginWrite(const Range& range, const WriteGrant& grant,
                                                 const std::shared_ptr<CutTarget>& target) {
   const TimePoint now = clock_.Now();
@@ -333,6 +360,11 @@ Result<ServedAccess> ServedSegments::BeginWrite(const Range& range, const WriteG
   const TimePoint deadline = std::min(grant_end, SaturatingAdd(now, kMaxWriteDuration));
   ASSIGN_OR_RETURN(ServedAccess access,
                    Begin(range, grant.put_id, deadline, /*write=*/true, target));
+  if (CutOverdue(*access.state_, range, now)) {
+    return Status(ErrorCode::kObjectReplicaBusy,
+                  Name(range.segment) + ": an overdue write of " + std::to_string(range.length) +
+                      " bytes at " + std::to_string(range.offset) + " has not ended");
+  }
   // After the access is listed: either Fence() finds it there, or it is found fenced here.
   MutexLock lock(fence_mutex_);
   const auto fence = fences_->until.find(grant.put_id);
@@ -355,13 +387,8 @@ Result<ServedSegments::Region> ServedSegments::OpenRegion(const SegmentId& id) c
 bool ServedSegments::Has(const SegmentId& id) const { return Find(id) != nullptr; }
 
 size_t ServedSegments::active_accesses() const {
-  std::vector<std::shared_ptr<ServedState>> states;
-  {
-    ReaderLock lock(table_mutex_);
-    for (const auto& [id, state] : table_->segments) states.push_back(state);
-  }
   size_t total = 0;
-  for (const auto& state : states) {
+  for (const auto& state : All()) {
     MutexLock lock(state->mutex);
     for (const AccessNode* node = state->first; node != nullptr; node = node->next) ++total;
   }

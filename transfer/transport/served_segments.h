@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "transfer/base/byte_span.h"
 #include "transfer/base/clock.h"
@@ -111,10 +112,16 @@ class ServedSegments {
     uint64_t length = 0;
   };
   // `target` may be null for who asks cut() itself. kSegmentNotFound, kInvalidVersion (epoch, expired grant,
-  // fenced), kInvalidParams (outside the segment).
+  // fenced), kInvalidParams (outside the segment). kObjectReplicaBusy: a write of the range is overdue and has not ended; it is
+  // cut. (The node was frozen; a device may have gone on.)
   Result<ServedAccess> BeginRead(const Range& range, const std::shared_ptr<CutTarget>& target);
   Result<ServedAccess> BeginWrite(const Range& range, const WriteGrant& grant,
                                   const std::shared_ptr<CutTarget>& target);
+
+  // The whole segment, for who hands out a device's keys to it: the gate sees nothing of what is done with them, so once cut, they
+  // must have been taken back before the access ends. Each write over it is to be admitted by itself. Errors as above.
+  Result<ServedAccess> BeginExport(const SegmentId& id, AccessEpoch epoch,
+                                   const std::shared_ptr<CutTarget>& target);
 
   // A read-only descriptor of the segment's region, for a client of this host. kNotSupported: it has none.
   struct Region {
@@ -132,8 +139,10 @@ class ServedSegments {
   struct Fences;
 
   std::shared_ptr<internal::ServedState> Find(const SegmentId& id) const MC_EXCLUDES(table_mutex_);
+  std::vector<std::shared_ptr<internal::ServedState>> All() const MC_EXCLUDES(table_mutex_);
   Result<ServedAccess> Begin(const Range& range, PutId put_id, TimePoint deadline, bool write,
                              const std::shared_ptr<CutTarget>& target);
+  static bool CutOverdue(internal::ServedState& state, const Range& range, TimePoint now);
   struct Table;
 
   const Clock& clock_;

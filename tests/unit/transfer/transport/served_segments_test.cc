@@ -59,12 +59,12 @@ TEST_F(ServedSegmentsTest, AWriteMayRunTwentySecondsAndNeverBeyondItsGrant) {
   ASSERT_TRUE(early.ok());
   EXPECT_EQ(early->deadline(), clock_.Now() + Seconds(20));
   clock_.Advance(Seconds(50));  // of 60
-  const Result<ServedAccess> late = Write(0, 10, 1, nullptr);
+  const Result<ServedAccess> late = Write(100, 10, 1, nullptr);
   ASSERT_TRUE(late.ok());
   EXPECT_LE(late->deadline(), clock_.Now() + Seconds(10));
   EXPECT_GT(late->deadline(), clock_.Now() + Seconds(9));
   clock_.Advance(Seconds(10));
-  EXPECT_EQ(Write(0, 10, 1, nullptr).code(), ErrorCode::kInvalidVersion);
+  EXPECT_EQ(Write(200, 10, 1, nullptr).code(), ErrorCode::kInvalidVersion);
 }
 
 TEST_F(ServedSegmentsTest, FenceCutsRunningWritesOfThatPutOnly) {
@@ -185,6 +185,40 @@ TEST_F(ServedSegmentsTest, NoWriteIsRunningOnceFenceReturned) {
     writer.join();
   }
   EXPECT_EQ(violations, 0);
+}
+
+TEST_F(ServedSegmentsTest, AnExportIsOfTheWholeSegmentAndEndsBeforeTheEpochMovesOn) {
+  auto target = std::make_shared<EndsWhenCut>();
+  Result<ServedAccess> access = segments().BeginExport(kSegment, kEpoch, target);
+  ASSERT_TRUE(access.ok());
+  EXPECT_EQ(access->memory().size(), node_.memory().size());
+  target->access = std::move(access).value();
+  const Result<ServedAccess> write = Write(0, 10, 1, nullptr);
+  EXPECT_TRUE(write.ok()) << "writes are admitted beside it";
+  EXPECT_EQ(segments().SetEpoch(kSegment, AccessEpoch{4}, clock_.Now()).code(),
+            ErrorCode::kRpcTimeout)
+      << "the write has not ended";
+  EXPECT_EQ(target->cuts, 1);
+  EXPECT_EQ(segments().active_accesses(), 1u);
+  EXPECT_EQ(segments().BeginExport(kSegment, kEpoch, target).code(), ErrorCode::kInvalidVersion);
+  EXPECT_EQ(segments().BeginExport(SegmentId{9, 9}, kEpoch, target).code(),
+            ErrorCode::kSegmentNotFound);
+}
+
+// A frozen node: its device went on taking the bytes of a write that the master gave up long ago.
+TEST_F(ServedSegmentsTest, NobodyWritesWhereAnOverdueWriteHasNotEnded) {
+  auto target = std::make_shared<EndsWhenCut>();
+  Result<ServedAccess> old = Write(1000, 100, 1, target);
+  ASSERT_TRUE(old.ok());
+  target->access = std::move(old).value();
+  EXPECT_TRUE(Write(1000, 100, 1, nullptr).ok()) << "not overdue";
+  clock_.Advance(kMaxWriteDuration);
+  EXPECT_TRUE(Write(900, 100, 2, nullptr).ok()) << "before it";
+  EXPECT_TRUE(Write(1100, 100, 2, nullptr).ok()) << "behind it";
+  EXPECT_EQ(target->cuts, 0);
+  EXPECT_EQ(Write(1099, 1, 2, nullptr).code(), ErrorCode::kObjectReplicaBusy);
+  EXPECT_EQ(target->cuts, 1);
+  EXPECT_TRUE(Write(1000, 100, 2, nullptr).ok()) << "it has ended";
 }
 
 }  // namespace
