@@ -34,6 +34,9 @@ Status CheckClientOptions(const ClientOptions& options) {
     return Invalid("transfer_threads " + std::to_string(options.transfer_threads) + ": 1 to " +
                    std::to_string(kMaxTransferThreads) + " are allowed");
   }
+  if (options.protocol != "tcp" && options.protocol != "rdma") {
+    return Invalid("protocol '" + options.protocol + "': tcp or rdma");
+  }
   return Status::Ok();
 }
 

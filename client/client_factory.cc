@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "client/arguments.h"
 #include "client/client_context.h"
@@ -49,10 +51,13 @@ Result<std::unique_ptr<Client>> Client::Connect(const ClientOptions& options) {
   const Clock& clock = SystemClock();
   const TransportFactoryOptions transports{
       .host_id = options.host_id.empty() ? MachineId() : options.host_id,
-      .shared_memory = options.use_shared_memory};
+      .shared_memory = options.use_shared_memory,
+      .rdma = options.protocol == "rdma"};
+  ASSIGN_OR_RETURN(std::vector<std::unique_ptr<Transport>> paths,
+                   MakeTransports(transports, clock));
   ASSIGN_OR_RETURN(
       std::unique_ptr<TransferEngine> engine,
-      TransferEngine::Create(MakeTransports(transports, clock),
+      TransferEngine::Create(std::move(paths),
                              MakeThreadPool("mc-transfer", options.transfer_threads), clock, {}));
   internal::ClientParts parts{.master = MakeRemoteMaster({.address = *address}, clock),
                               .engine = std::move(engine)};

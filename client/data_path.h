@@ -24,6 +24,9 @@ class DataPath {
   // Lets go of broken connections.
   void Tick() { engine_->Tick(); }
 
+  Status RegisterMemory(MutableByteSpan memory) { return engine_->RegisterMemory(memory); }
+  Status UnregisterMemory(const std::byte* start) { return engine_->UnregisterMemory(start); }
+
   // Settles every slice, at `deadline` at the latest. Notes failures of segments, for SuspectUntil.
   void Execute(std::span<PeerSlice> slices, TimePoint deadline) MC_EXCLUDES(mutex_);
 

@@ -39,6 +39,9 @@ struct ClientOptions {
   std::string host_id;             // "" = this machine's id; equal ids share memory
   bool use_shared_memory = true;   // same-host reads without a copy over a socket
   int transfer_threads = 4;        // 1 to 256
+  // "tcp", or "rdma": nodes with RDMA are reached over it, others over TCP. Connect fails with kNotSupported if this machine or
+  // this build has none.
+  std::string protocol = "tcp";
 };
 
 struct PutOptions {
@@ -144,6 +147,12 @@ class Client {
                         Duration timeout = {}) = 0;
   virtual Result<uint64_t> RenamePrefix(std::string_view from_prefix, std::string_view to_prefix,
                                         Duration timeout = {}) = 0;
+
+  // Makes memory known to the devices of this host, so that with RDMA bytes go straight from and to it. Memory that is not known
+  // works too, with a copy or a registration each time. Nothing happens over other paths. `memory` must stay until it is
+  // unregistered by its start. kInvalidParams: overlaps memory that is registered. kNotSupported: the limit of locked memory.
+  virtual Status RegisterMemory(MutableByteSpan memory) = 0;
+  virtual Status UnregisterMemory(const std::byte* start) = 0;
 
   // The metadata service as this client sees it: status, segments, clients. Lives as long as the client.
   virtual MasterApi& master() = 0;

@@ -48,6 +48,13 @@ class StoreClient final : public Client {
   Result<uint64_t> RenamePrefix(std::string_view from_prefix, std::string_view to_prefix,
                                 Duration timeout) override;
 
+  Status RegisterMemory(MutableByteSpan memory) override {
+    return context_->data.RegisterMemory(memory);
+  }
+  Status UnregisterMemory(const std::byte* start) override {
+    return context_->data.UnregisterMemory(start);
+  }
+
   MasterApi& master() override { return *context_->master; }
 
  private:

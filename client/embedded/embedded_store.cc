@@ -108,11 +108,13 @@ Result<std::unique_ptr<Client>> EmbeddedStoreImpl::NewClient(const ClientOptions
   own.host_id = options_.host_id;
   const TransportFactoryOptions transports{
       .host_id = own.host_id, .shared_memory = own.use_shared_memory, .in_process = directory_};
+  ASSIGN_OR_RETURN(std::vector<std::unique_ptr<Transport>> paths,
+                   MakeTransports(transports, clock_));
   ASSIGN_OR_RETURN(
       std::unique_ptr<TransferEngine> engine,
       TransferEngine::Create(
-          MakeTransports(transports, clock_),
-          MakeThreadPool("mc-transfer", std::clamp(own.transfer_threads, 1, 256)), clock_, {}));
+          std::move(paths), MakeThreadPool("mc-transfer", std::clamp(own.transfer_threads, 1, 256)),
+          clock_, {}));
   return internal::MakeClient(own, {.master = master_, .engine = std::move(engine)}, clock_);
 }
 

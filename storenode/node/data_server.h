@@ -27,6 +27,9 @@ struct DataServerOptions {
   std::string advertised_host;  // in endpoint(); "" = the host of `listen`
   std::string local_socket;     // "" = none
   std::string host_id;
+  // What is served: known to the devices before the server answers, so that what stands against it is an error of the start.
+  SegmentId segment;
+  AccessEpoch epoch;
 };
 
 // Serves when it returns. kInvalidParams, kTransferFail: the message names cause and cure.

@@ -121,7 +121,9 @@ Status StoreNodeImpl::Serve() {
   ASSIGN_OR_RETURN(server_, parts_.serve({.listen = options_.listen,
                                           .advertised_host = advertised,
                                           .local_socket = descriptor_.local_socket,
-                                          .host_id = descriptor_.host_id},
+                                          .host_id = descriptor_.host_id,
+                                          .segment = descriptor_.id,
+                                          .epoch = kFirstEpoch},
                                          served_, clock_));
   descriptor_.endpoint = server_->endpoint();
   ASSIGN_OR_RETURN(descriptor_.name, NodeName(options_, descriptor_.endpoint));
@@ -199,7 +201,9 @@ Status StoreNodeOptions::Validate() const {
     return invalid("segment_size " + FormatSize(segment_size) + ": must be between " +
                    FormatSize(kMinSegmentBytes) + " and " + FormatSize(kMaxSegmentBytes));
   }
-  if (protocol != "tcp") return invalid("protocol '" + protocol + "': this build knows \"tcp\"");
+  if (protocol != "tcp" && protocol != "rdma") {
+    return invalid("protocol '" + protocol + "': tcp or rdma");
+  }
   if (const auto address = ParseHostPort(listen, true); !address.ok()) {
     return Annotate(address.status(), "listen '" + listen + "'");
   }

@@ -10,6 +10,7 @@
 #include <glog/logging.h>
 
 #include "master/api/remote_master.h"
+#include "storenode/node/rdma_data_server.h"
 #include "storenode/node/segment_probe.h"
 #include "storenode/node/store_node.h"
 #include "storenode/node/storenode_options.h"
@@ -46,7 +47,7 @@ Result<std::unique_ptr<StoreNode>> StartNode(const StoreNodeOptions& options,
   ASSIGN_OR_RETURN(const HostPort master, ParseHostPort(options.master_address));
   StoreNodeParts parts{
       .master = MakeRemoteMaster({.address = master}, clock),
-      .serve = TcpDataServerFactory(),
+      .serve = options.protocol == "rdma" ? RdmaDataServerFactory() : TcpDataServerFactory(),
       .probe = MakeSegmentProbe(MakeTcpTransport({.max_streams = 1}, clock), clock),
       .cancelled = [&signal] { return signal.received() != 0; },
   };

@@ -37,8 +37,10 @@ void DescribeMemory(StoreNodeProgramOptions& options, ConfigReader& reader) {
 
 void DescribeNetwork(StoreNodeProgramOptions& options, ConfigReader& reader) {
   reader.Section("Network");
-  reader.AddChoice("protocol", &options.node.protocol, {"tcp"},
-                   "How other hosts reach the memory.");
+  reader.AddChoice(
+      "protocol", &options.node.protocol, {"tcp", "rdma"},
+      "How other hosts reach the memory. rdma: one-sided, and over TCP at the same port "
+      "by clients without it; all memory is locked (ulimit -l).");
   reader.Add("listen", &options.node.listen,
              "HOST:PORT of the data service; port 0 takes any free one, the log tells which.");
   reader.Add("advertise", &options.advertise,

@@ -80,7 +80,7 @@ std::unique_ptr<Client> Cluster::NewClient(const ClientSetup& setup) {
   factory.host_id = kHost;
   factory.shared_memory = setup.path == DataPathKind::kShm;
   if (setup.path == DataPathKind::kMemcpy) factory.in_process = directory_;
-  std::vector<std::unique_ptr<Transport>> transports = MakeTransports(factory, clock);
+  std::vector<std::unique_ptr<Transport>> transports = Must(MakeTransports(factory, clock));
   if (setup.transport) {
     transports.clear();
     transports.push_back(setup.transport());

@@ -85,7 +85,7 @@ Process& ClusterProcess::StartNode(const NodeSpec& spec) {
                      "--master=" + address_,
                      "--name=" + spec.name,
                      "--segment_size=" + std::to_string(spec.size),
-                     "--protocol=tcp",
+                     "--protocol=" + spec.protocol,
                      "--listen=" + spec.listen_host + ":0"};
   options.command.insert(options.command.end(), spec.flags.begin(), spec.flags.end());
   options.net_namespace = spec.net_namespace;

@@ -23,6 +23,7 @@ struct NodeSpec {
   std::vector<std::string> flags = {};
   std::string listen_host = "127.0.0.1";
   std::string net_namespace = {};
+  std::string protocol = "tcp";
 };
 
 struct MountSpec {

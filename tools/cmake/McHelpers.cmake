@@ -20,8 +20,8 @@
 #       program is one ctest). Defaults: LABELS unit, TIMEOUT 60.
 #       SERIAL cases run with nothing beside them. OWN_MAIN: the sources bring main(). IN_VM: needs RDMA devices (no test without
 #       MC_WITH_RDMA); the whole program is one ctest, NAME, in the virtual machine of tests/integration/rdma/vm. Programs under
-#       test are found through the
-#       environment variable MC_BIN_DIR (folder of the built programs), files of the tree through MC_SOURCE_DIR.
+#       test are found through the environment variable MC_BIN_DIR (folder of the built programs), files of the tree through
+#       MC_SOURCE_DIR.
 #       Labels unit, property and conformance are built by the target mc_sanitizer_tests (plus mc_fuzz replays), label stress by
 #       mc_stress_tests: what CI builds under ASan and TSan.
 #
@@ -167,6 +167,9 @@ function(mc_test name)
     set(arg_TIMEOUT 60)
   endif()
   _mc_record_tests(${arg_SOURCES})
+  if(arg_IN_VM AND NOT MC_WITH_RDMA)
+    return()
+  endif()
 
   add_executable(${name} ${arg_SOURCES})
   _mc_own_code(${name})

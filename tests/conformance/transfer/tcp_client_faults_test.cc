@@ -229,8 +229,10 @@ TEST_F(TcpClientFaults, NamesThatLeadNowhereFailWithTheirCause) {
   const auto transport = MakeTcpTransport({}, SystemClock());
   PeerAddress peer{.host_id = "h", .protocol = "tcp", .endpoint = "no-such-host.invalid:7"};
   EXPECT_EQ(transport->Connect(peer, In(Seconds(20))).code(), ErrorCode::kTransferFail);
-  peer.protocol = "rdma";
+  peer.protocol = "pigeon";
   EXPECT_FALSE(transport->CanReach(peer));
+  peer.protocol = "rdma";
+  EXPECT_TRUE(transport->CanReach(peer)) << "such a node listens on TCP too";
   peer = {.host_id = "h", .protocol = "tcp", .endpoint = "nonsense"};
   EXPECT_FALSE(transport->CanReach(peer));
 }

@@ -36,7 +36,7 @@ std::unique_ptr<TransportHarness> Narrow() {
   options.send_depth = 5;
   options.signal_every = 2;
   options.max_staged_bytes = 3000;
-  options.staging_bytes = 5000;
+  options.staging_bytes = 9001;
   options.max_channels_per_peer = 3;
   return std::make_unique<RdmaHarness>(options, 3 * kMiB);
 }

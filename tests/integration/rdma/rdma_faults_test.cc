@@ -1,6 +1,7 @@
 // What becomes of transfers when nodes die, freeze, take their keys back, or when time runs out. As `--node` this program is
 // the node, as `--locked` a client with a small limit of locked memory.
 #include <linux/capability.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -395,6 +396,17 @@ TEST_F(RdmaCounts, MemoryThatIsNotRegisteredIsCopiedOrRegisteredAndCounted) {
   ASSERT_TRUE(Execute(*connection_, ServedNode::Read(0, large)).ok());
   EXPECT_EQ(Since().bytes_copied, 1000u);
   EXPECT_EQ(Since().registrations, 1u);
+}
+
+// The padding before a seal is a constant of the program.
+TEST_F(RdmaCounts, MemoryThatCannotBeWrittenCanBeSent) {
+  for (const size_t size : {size_t{100}, size_t{100'000}}) {
+    void* pages = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(pages, MAP_FAILED);
+    const MutableByteSpan bytes(static_cast<std::byte*>(pages), size);
+    EXPECT_EQ(Execute(*connection_, node_.node().Write(0, bytes, PutId{1})), Status::Ok());
+    ::munmap(pages, size);
+  }
 }
 
 TEST_F(RdmaCounts, MemoryIsRegisteredOnceAndForgottenWhenAsked) {

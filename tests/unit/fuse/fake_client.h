@@ -60,6 +60,8 @@ class FakeClient final : public Client {
                 Duration timeout) override;
   Result<uint64_t> RenamePrefix(std::string_view from_prefix, std::string_view to_prefix,
                                 Duration timeout) override;
+  Status RegisterMemory(MutableByteSpan) override { return Status::Ok(); }
+  Status UnregisterMemory(const std::byte*) override { return Status::Ok(); }
   MasterApi& master() override { return master_; }
 
  private:

@@ -87,34 +87,50 @@ Status BatchRun::Prepare(const std::vector<uint32_t>& which, TimePoint deadline)
 
 Result<bool> BatchRun::Localise(const Slice& slice, Part& part) {
   const ChannelContext& context = channel_.context();
-  const Device& device = queue_.device();
-  const bool staged = slice.length() <= context.max_staged_bytes;
-  // A slice takes its room wholly or not at all; the first of a round always finds it.
-  if (staged && staging_used_ + slice.length() > queue_.staging().size()) return false;
-  if (!staged && temporary_.size() + kMaxSliceBuffers > context.max_temporary_regions) return false;
+  const size_t staging_before = staging_used_;
+  const size_t staged_before = staged_.size();
   for (const MutableByteSpan& buffer : slice.buffers) {
-    if (context.memory.Find(device, buffer, part.local)) continue;
-    if (staged) {
-      const MutableByteSpan room = queue_.staging().subspan(staging_used_, buffer.size());
-      staging_used_ += buffer.size();
-      if (slice.op == SliceOp::kWrite) {
-        std::memcpy(room.data(), buffer.data(), buffer.size());
-        context.counters.bytes_copied.fetch_add(buffer.size(), std::memory_order_relaxed);
-      } else {
-        staged_.push_back({buffer, room, parts_.size()});
+    if (context.memory.Find(queue_.device(), buffer, part.local)) continue;
+    if (buffer.size() > context.max_staged_bytes) {
+      if (temporary_.size() < context.max_temporary_regions) {
+        RETURN_IF_ERROR(RegisterFor(slice, buffer, part));
+        continue;
       }
-      part.local.push_back(
-          {reinterpret_cast<uint64_t>(room.data()), room.size(), queue_.staging_key()});
+    } else if (buffer.size() <= queue_.staging().size() - staging_used_) {
+      Stage(slice, buffer, part);
       continue;
     }
-    context.counters.registrations.fetch_add(1, std::memory_order_relaxed);
-    ASSIGN_OR_RETURN(
-        std::unique_ptr<RegisteredMemory> region,
-        RegisteredMemory::Create(device, buffer, buffer.size(), IBV_ACCESS_LOCAL_WRITE));
-    AppendRuns(*region, buffer, part.local);
-    temporary_.push_back(std::move(region));
+    // A slice takes its room wholly or not at all; the first of a round always finds it. Regions made for it stay till the end of
+    // the round.
+    staging_used_ = staging_before;
+    staged_.resize(staged_before);
+    return false;
   }
   return true;
+}
+
+void BatchRun::Stage(const Slice& slice, MutableByteSpan buffer, Part& part) {
+  const MutableByteSpan room = queue_.staging().subspan(staging_used_, buffer.size());
+  staging_used_ += buffer.size();
+  if (slice.op == SliceOp::kWrite) {
+    std::memcpy(room.data(), buffer.data(), buffer.size());
+    channel_.context().counters.bytes_copied.fetch_add(buffer.size(), std::memory_order_relaxed);
+  } else {
+    staged_.push_back({buffer, room, parts_.size()});
+  }
+  part.local.push_back(
+      {reinterpret_cast<uint64_t>(room.data()), room.size(), queue_.staging_key()});
+}
+
+Status BatchRun::RegisterFor(const Slice& slice, MutableByteSpan buffer, Part& part) {
+  channel_.context().counters.registrations.fetch_add(1, std::memory_order_relaxed);
+  // What is only read may be in pages that cannot be written.
+  const int access = slice.op == SliceOp::kWrite ? 0 : IBV_ACCESS_LOCAL_WRITE;
+  ASSIGN_OR_RETURN(std::unique_ptr<RegisteredMemory> region,
+                   RegisteredMemory::Create(queue_.device(), buffer, buffer.size(), access));
+  AppendRuns(*region, buffer, part.local);
+  temporary_.push_back(std::move(region));
+  return Status::Ok();
 }
 
 Status BatchRun::BeginWrites(TimePoint deadline) {

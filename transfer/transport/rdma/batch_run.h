@@ -42,6 +42,8 @@ class BatchRun {
   Status Prepare(const std::vector<uint32_t>& which, TimePoint deadline);
   // False: no room in this round.
   Result<bool> Localise(const Slice& slice, Part& part);
+  void Stage(const Slice& slice, MutableByteSpan buffer, Part& part);
+  Status RegisterFor(const Slice& slice, MutableByteSpan buffer, Part& part);
   Status BeginWrites(TimePoint deadline);
   Status Move(TimePoint deadline);
   Status EndWrites(TimePoint deadline);

@@ -34,7 +34,7 @@ struct ChannelContext {
   const Clock& clock;
   QueuePairOptions queue_pair;
   uint64_t max_request_bytes = 0;    // of a work request; 0: what the device takes
-  uint64_t max_staged_bytes = 0;     // of a slice; longer ones are registered for their transfer
+  uint64_t max_staged_bytes = 0;     // of a buffer; longer ones are registered for their transfer
   size_t max_temporary_regions = 0;  // of a round of a batch
 };
 

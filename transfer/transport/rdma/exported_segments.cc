@@ -128,8 +128,8 @@ void ExportedSegments::TakeBackLoop() {
   for (;;) {
     {
       MutexLock lock(state_->mutex);
-      const auto take = [&](const std::shared_ptr<Export>& e) {
-        if (!e->ready || !(e->cut || state_->stopping)) return false;
+      const auto take = [&cut, all = state_->stopping](const std::shared_ptr<Export>& e) {
+        if (!e->ready || !(e->cut || all)) return false;
         cut.push_back(e);
         return true;
       };

@@ -73,6 +73,17 @@ class RdmaServerImpl final : public RdmaServer {
 
   ~RdmaServerImpl() override { Stop(); }
 
+  // With the device that clients will come to; on a wildcard address that may be any.
+  Status Prepare() {
+    for (const auto& device : listener_.ground->devices->devices()) {
+      if (listener_.id->verbs != nullptr && device->context() != listener_.id->verbs) continue;
+      for (const auto& [id, epoch] : options_.prepare) {
+        RETURN_IF_ERROR(exports_->KeysFor(*device, id, epoch));
+      }
+    }
+    return Status::Ok();
+  }
+
   void Start() {
     thread_ = std::thread([this] {
       pthread_setname_np(pthread_self(), "mc-rdma-cm");
@@ -305,6 +316,7 @@ Result<std::unique_ptr<RdmaServer>> RdmaServer::Create(const RdmaServerOptions& 
   if (!wake.valid()) return Failed("no event descriptor");
   auto server = std::make_unique<RdmaServerImpl>(options, segments, clock, std::move(listener),
                                                  std::move(wake));
+  RETURN_IF_ERROR(server->Prepare());
   server->Start();
   return std::unique_ptr<RdmaServer>(std::move(server));
 }

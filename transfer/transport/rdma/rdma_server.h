@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "transfer/base/clock.h"
 #include "transfer/base/result.h"
@@ -18,6 +20,8 @@ struct RdmaServerOptions {
   std::string host_id;          // of this machine
   size_t max_channels = 1024;   // queue pairs; then the longest idle one is dropped
   uint64_t chunk_bytes = uint64_t{1} << 30;  // of a registration of segment memory
+  // Registered before Create() returns, others when the first client asks for their keys. Takes as long as pinning the memory.
+  std::vector<std::pair<SegmentId, AccessEpoch>> prepare;
 };
 
 struct RdmaServerStats {
@@ -35,7 +39,7 @@ class RdmaServer {
  public:
   virtual ~RdmaServer() = default;  // as Stop()
 
-  // Serves when it returns. `segments` and `clock` must outlive it. kInvalidParams, kNotSupported (no device), kTransferFail
+  // Serves when it returns. `segments` and `clock` must outlive it. kInvalidParams, kNotSupported (no device, limit of locked memory), kTransferFail
   // (address): the message names cause and cure.
   static Result<std::unique_ptr<RdmaServer>> Create(const RdmaServerOptions& options,
                                                     ServedSegments& segments, const Clock& clock);

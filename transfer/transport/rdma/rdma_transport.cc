@@ -55,10 +55,10 @@ Result<std::unique_ptr<RdmaTransport>> RdmaTransport::Create(const RdmaTransport
                                                              const Clock& clock) {
   if (options.max_channels_per_peer == 0 || options.chunk_bytes == 0 || options.signal_every == 0 ||
       options.send_depth <= 2 * options.signal_every ||
-      options.staging_bytes < options.max_staged_bytes) {
+      options.staging_bytes / kMaxSliceBuffers < options.max_staged_bytes) {
     return Status(ErrorCode::kInvalidParams,
                   "rdma: channels, chunk and signal_every must not be 0, send_depth must exceed "
-                  "twice signal_every, staging must hold a staged slice");
+                  "twice signal_every, staging must hold three staged buffers");
   }
   ASSIGN_OR_RETURN(std::unique_ptr<rdma::DeviceSet> devices, rdma::DeviceSet::Open());
   return std::unique_ptr<RdmaTransport>(new RdmaTransportImpl(std::move(devices), options, clock));

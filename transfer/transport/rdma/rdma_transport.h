@@ -17,10 +17,10 @@ struct RdmaTransportOptions {
   uint32_t signal_every = 16;                // work requests between two completions
   uint64_t chunk_bytes = uint64_t{1} << 30;  // of a registration of the caller's memory
   uint64_t max_request_bytes = 0;            // of a work request; 0: what the device takes
-  // Slices of buffers that are not registered: up to this many bytes they are copied through staging, longer ones are registered
-  // for the time of their transfer.
+  // Buffers that are not registered: up to this many bytes they are copied through staging, longer ones are registered for the
+  // time of their transfer.
   uint64_t max_staged_bytes = uint64_t{16} << 10;
-  size_t staging_bytes = size_t{256} << 10;  // of a queue pair; at least max_staged_bytes
+  size_t staging_bytes = size_t{256} << 10;  // of a queue pair; at least 3 * max_staged_bytes
 };
 
 // Since the start.

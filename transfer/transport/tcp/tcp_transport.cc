@@ -39,7 +39,8 @@ class TcpTransport final : public StreamTransport {
   std::string_view name() const override { return "tcp"; }
   TransportCapabilities capabilities() const override { return {}; }
   bool CanReach(const PeerAddress& peer) const override {
-    return peer.protocol == "tcp" && ParseHostPort(peer.endpoint).ok();
+    // A node with RDMA listens on TCP too, at the same number of a port.
+    return (peer.protocol == "tcp" || peer.protocol == "rdma") && ParseHostPort(peer.endpoint).ok();
   }
 };
 

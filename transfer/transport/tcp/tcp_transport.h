@@ -10,7 +10,7 @@
 
 namespace mooncake {
 
-// `clock` must outlive the transport and its connections.
+// Reaches peers of protocol "tcp" and "rdma". `clock` must outlive the transport and its connections.
 std::unique_ptr<Transport> MakeTcpTransport(const tcp::StreamPoolOptions& options,
                                             const Clock& clock);
 
