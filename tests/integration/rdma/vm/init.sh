@@ -29,7 +29,8 @@ mount -t sysfs sys /new/sys
 mount -t devtmpfs dev /new/dev
 mkdir -p /new/dev/shm /new/dev/pts
 mount -t devpts devpts /new/dev/pts
-for folder in dev/shm run tmp; do
+# Not over /tmp, where the tree may be; what is written there goes to the overlay anyway.
+for folder in dev/shm run; do
   mount -t tmpfs -o mode=1777 tmpfs "/new/$folder"
 done
 mkdir -p /new/run/job
