@@ -9,16 +9,23 @@ cache=$1
 tree=$(find "$cache" -maxdepth 1 -name 'tree-*' | sort -V | tail -n 1)
 if [[ -z $tree ]]; then
   # Not the cloud flavour, which lacks the modules.
-  package=$(apt-cache depends linux-image-amd64 | awk '$1 == "Depends:" && $2 ~ /^linux-image-[0-9]/ { print $2; exit }')
-  if [[ -z $package ]]; then
-    echo "rdma vm: apt knows no linux-image-amd64; run apt-get update" >&2
+  kernel_package() {
+    apt-cache depends linux-image-amd64 2>/dev/null | awk '$1 == "Depends:" && $2 ~ /^linux-image-[0-9]/ { print $2; exit }'
+  }
+  download=$cache/download
+  fetch() {
+    package=$(kernel_package)
+    [[ -n $package ]] || return
+    rm -rf "$download"
+    mkdir -p "$download/tree"
+    chmod 777 "$download"  # apt fetches as a user of its own
+    (cd "$download" && apt-get -q download "$package" >&2)
+  }
+  # The second time for lists that are missing, or name what the archive has replaced.
+  if ! fetch && ! { apt-get -q update >&2 && fetch; }; then
+    echo "rdma vm: no linux-image-amd64 to be had; see apt's message above, or whether this is a Debian with its main archive" >&2
     exit 1
   fi
-  download=$cache/download
-  rm -rf "$download"
-  mkdir -p "$download/tree"
-  chmod 777 "$download"  # apt fetches as a user of its own
-  (cd "$download" && apt-get -q download "$package" >&2)
   dpkg -x "$download/$package"_*.deb "$download/tree"
   tree=$cache/tree-${package#linux-image-}
   mv "$download/tree" "$tree"
