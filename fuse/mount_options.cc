@@ -113,7 +113,7 @@ const std::vector<Option>& Options() {
   static const std::vector<Option> options = {
       {"master", true, SetSource},
       {"size", true, SizeInto(&MountOptions::size, 64 * kKiB)},
-      {"rpc_port", true, NumberInto(&MountOptions::rpc_port, 1, 65535)},
+      {"rpc_port", true, NumberInto(&MountOptions::rpc_port, 0, 65535)},
       {"tenant", true, TextInto(&MountOptions::tenant)},
       {"ro", false, FlagInto(&MountOptions::read_only, true)},
       {"allow_other", false, FlagInto(&MountOptions::allow_other, true)},
@@ -286,7 +286,7 @@ Options (sizes take KiB, MiB, GiB, TiB; durations ms, s, m, h; --NAME=VALUE mean
   master=HOST:PORT    the master, instead of SOURCE; default: embedded
   tenant=NAME         whose keys; default: default
   size=SIZE           memory of an embedded store; default: a quarter of this machine's
-  rpc_port=N          loopback port on which an embedded store answers clients and mooncake-admin; default: any free one,
+  rpc_port=N          loopback port on which an embedded store answers clients and mooncake-admin; default: 0, any free one,
                       which the mount table shows as the source (findmnt)
   ro                  read only
   allow_other         other users may look in; file modes decide what they may do

@@ -5,7 +5,7 @@
 namespace mooncake::fs {
 namespace {
 
-// EIO: the bytes could not be had or stored, and nothing more precise helps the program.
+// EIO: the bytes could not be had or stored, and nothing more precise helps the program. ESTALE: the version is gone.
 constexpr std::array kTable = {
     ErrnoRow{ErrorCode::kOk, 0},
     ErrnoRow{ErrorCode::kInternal, EIO},
@@ -25,10 +25,10 @@ constexpr std::array kTable = {
     ErrnoRow{ErrorCode::kObjectNotFound, ENOENT},
     ErrnoRow{ErrorCode::kObjectAlreadyExists, EEXIST},
     ErrnoRow{ErrorCode::kObjectHasLease, EBUSY},
-    ErrnoRow{ErrorCode::kLeaseExpired, EIO},
+    ErrnoRow{ErrorCode::kLeaseExpired, ESTALE},
     ErrnoRow{ErrorCode::kObjectHasReplicationTask, EBUSY},
     ErrnoRow{ErrorCode::kReplicaNotFound, EIO},
-    ErrnoRow{ErrorCode::kReplicaIsGone, EIO},
+    ErrnoRow{ErrorCode::kReplicaIsGone, ESTALE},
     ErrnoRow{ErrorCode::kObjectReplicaBusy, EBUSY},
     ErrnoRow{ErrorCode::kTransferFail, EIO},
     ErrnoRow{ErrorCode::kChecksumMismatch, EIO},

@@ -46,9 +46,7 @@ ErrnoOr<ByteSpan> Files::Read(const Handle& handle, uint64_t offset, size_t size
   if (!got.ok()) {
     LOG(WARNING) << "read failed inode=" << handle.inode->id << " offset=" << offset << " "
                  << got.status();
-    const bool gone =
-        got.code() == ErrorCode::kObjectNotFound || got.code() == ErrorCode::kLeaseExpired;
-    return gone ? Errno{ESTALE} : ErrnoOf(got.code());
+    return got.code() == ErrorCode::kObjectNotFound ? Errno{ESTALE} : ErrnoOf(got.code());
   }
   return ByteSpan(buffer.first(*got));
 }

@@ -71,7 +71,8 @@ int Serve(const StoreNodeOptions& options) {
             << " segment=" << segment.id.ToString()
             << " local_socket=" << (segment.local_socket.empty() ? "off" : segment.local_socket)
             << " host_id=" << segment.host_id << " version=" << MC_VERSION << " pid=" << getpid();
-  LOG(INFO) << "stopping signal=" << signal.Wait();
+  const int which = signal.Wait();  // before the line is begun, which takes its time from then
+  LOG(INFO) << "stopping signal=" << which;
   (*node)->Stop();
   node->reset();
   LOG(INFO) << "stopped";

@@ -62,6 +62,7 @@ TEST(MountOptions, DurationsAndNumbers) {
   EXPECT_EQ(options.attr_timeout, Millis(250));
   EXPECT_EQ(options.threads, 7u);
   EXPECT_EQ(options.rpc_port, 9);
+  EXPECT_EQ(Parse({"/m", "-o", "rpc_port=0"}).rpc_port, 0);
 }
 
 TEST(MountOptions, Passthrough) {
@@ -75,7 +76,7 @@ TEST(MountOptions, RefusalsNameTheArgument) {
   EXPECT_NE(Refusal({"a:1", "/m", "extra"}).find("extra"), std::string::npos);
   EXPECT_NE(Refusal({"nonsense", "/m"}).find("nonsense"), std::string::npos);
   for (const char* bad : {"size=x", "size=", "size", "ro=1", "timeout=-1s", "timeout=10ms",
-                          "threads=1", "threads=x", "rpc_port=0", "rpc_port=70000",
+                          "threads=1", "threads=x", "rpc_port=-1", "rpc_port=70000",
                           "passthrough=maybe", "unknown", "master=nowhere", "log_file="}) {
     EXPECT_NE(Refusal({"/m", "-o", bad}).find(bad), std::string::npos) << bad;
   }

@@ -32,6 +32,8 @@ TEST(ErrnoMap, TheErrorsThatProgramsActOn) {
   EXPECT_EQ(ErrnoOf(ErrorCode::kRpcTimeout).value, ETIMEDOUT);
   EXPECT_EQ(ErrnoOf(ErrorCode::kTransferFail).value, EIO);
   EXPECT_EQ(ErrnoOf(ErrorCode::kInvalidVersion).value, ESTALE);
+  EXPECT_EQ(ErrnoOf(ErrorCode::kLeaseExpired).value, ESTALE);
+  EXPECT_EQ(ErrnoOf(ErrorCode::kReplicaIsGone).value, ESTALE);
   EXPECT_EQ(ErrnoOf(ErrorCode::kObjectReplicaBusy).value, EBUSY);
 }
 

@@ -241,11 +241,14 @@ TEST_F(FilesTest, AValueThatCannotBeCopiedMakesOpenFailNotWrite) {
 TEST_F(FilesTest, AVersionThatIsGoneFromTheStoreReadsAsStale) {
   WriteFile("k", "x");
   HandlePtr reader = Open("k");
-  client_.SetFault([](std::string_view operation, std::string_view) {
-    return operation == "Read" ? Status(ErrorCode::kLeaseExpired, "") : Status::Ok();
-  });
-  Read(*reader);
-  EXPECT_EQ(errno_, ESTALE);
+  for (const ErrorCode code :
+       {ErrorCode::kLeaseExpired, ErrorCode::kObjectNotFound, ErrorCode::kReplicaIsGone}) {
+    client_.SetFault([code](std::string_view operation, std::string_view) {
+      return operation == "Read" ? Status(code, "") : Status::Ok();
+    });
+    Read(*reader);
+    EXPECT_EQ(errno_, ESTALE) << code;
+  }
   Release(std::move(reader));
 }
 
