@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "storenode/node/tcp_data_server.h"
 #include "transfer/base/units.h"
-#include "transfer/transport/tcp/tcp_server.h"
 #if MC_WITH_RDMA
 #include "transfer/transport/rdma/rdma_server.h"
 #endif
@@ -14,7 +14,7 @@ namespace {
 
 class RdmaDataServer final : public DataServer {
  public:
-  RdmaDataServer(std::unique_ptr<TcpServer> tcp, std::unique_ptr<RdmaServer> rdma)
+  RdmaDataServer(std::unique_ptr<DataServer> tcp, std::unique_ptr<RdmaServer> rdma)
       : tcp_(std::move(tcp)), rdma_(std::move(rdma)) {}
   const std::string& endpoint() const override { return tcp_->endpoint(); }
   void Stop() override {
@@ -23,18 +23,14 @@ class RdmaDataServer final : public DataServer {
   }
 
  private:
-  const std::unique_ptr<TcpServer> tcp_;
+  const std::unique_ptr<DataServer> tcp_;
   const std::unique_ptr<RdmaServer> rdma_;
 };
 
 Result<std::unique_ptr<DataServer>> Serve(const DataServerOptions& options,
                                           ServedSegments& segments, const Clock& clock) {
-  TcpServerOptions tcp_options;
-  tcp_options.listen = options.listen;
-  tcp_options.advertised_host = options.advertised_host;
-  tcp_options.local_socket = options.local_socket;
-  tcp_options.host_id = options.host_id;
-  ASSIGN_OR_RETURN(std::unique_ptr<TcpServer> tcp, TcpServer::Create(tcp_options, segments, clock));
+  ASSIGN_OR_RETURN(std::unique_ptr<DataServer> tcp,
+                   TcpDataServerFactory()(options, segments, clock));
   // TCP chose the port; the ports of RDMA are others.
   ASSIGN_OR_RETURN(HostPort where, ParseHostPort(options.listen, /*allow_zero_port=*/true));
   ASSIGN_OR_RETURN(const HostPort bound, ParseHostPort(tcp->endpoint()));

@@ -46,8 +46,7 @@ MAY_INCLUDE = {
                         'storenode/storage/', 'storenode/memory/', 'storenode/core/'),
     # The data server's adapter, for whoever puts a node together.
     'storenode/node/tcp_data_server': (BASE, *TRANSPORT_PORTS, 'transfer/transport/tcp/', 'storenode/node/'),
-    'storenode/node/rdma_data_server': (BASE, *TRANSPORT_PORTS, 'transfer/transport/tcp/', 'transfer/transport/rdma/',
-                                        'storenode/node/'),
+    'storenode/node/rdma_data_server': (BASE, *TRANSPORT_PORTS, 'transfer/transport/rdma/', 'storenode/node/'),
     'storenode/node/storenode_main.cc': ('transfer/', 'master/api/', 'storenode/'),
     'client/': (BASE, 'transfer/coord/', 'transfer/engine/', *TRANSPORT_PORTS, TRANSPORT_FACTORY, 'master/api/',
                 'storenode/api/', 'client/core/', 'client/cache/'),
