@@ -68,5 +68,6 @@ stage analyze tools/dev/tidy none --clang
 stage asan sanitized asan mc_sanitizer_tests
 stage tsan sanitized tsan mc_stress_tests
 
-ctest --preset release -j "$jobs" || failed=1
+# Integration tests wait a good part of their time.
+ctest --preset release -j "$((jobs + 1))" || failed=1
 exit "$failed"

@@ -15,10 +15,10 @@
 #       Program build/bin/NAME; built by the target `programs` as well as by `all`.
 #
 #   mc_test(NAME SOURCES a_test.cc ... [DEPS ...] [LABELS unit|property|conformance|integration|stress|...]
-#           [TIMEOUT seconds] [SERIAL] [OWN_MAIN] [IN_VM] [PROPERTIES name value ...])
+#           [TIMEOUT seconds] [OWN_MAIN] [IN_VM] [PROPERTIES name value ...])
 #       One GoogleTest program, build/tests/NAME; each case is a ctest named NAME/Suite.Case (under a sanitizer, the whole
 #       program is one ctest). Defaults: LABELS unit, TIMEOUT 60.
-#       SERIAL cases run with nothing beside them. OWN_MAIN: the sources bring main(). IN_VM: needs RDMA devices (no test without
+#       OWN_MAIN: the sources bring main(). IN_VM: needs RDMA devices (no test without
 #       MC_WITH_RDMA); the whole program is one ctest, NAME, in the virtual machine of tests/integration/rdma/vm. Programs under
 #       test are found through the environment variable MC_BIN_DIR (folder of the built programs), files of the tree through
 #       MC_SOURCE_DIR.
@@ -158,7 +158,7 @@ function(_mc_record_tests)
 endfunction()
 
 function(mc_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;OWN_MAIN;IN_VM" "TIMEOUT" "SOURCES;DEPS;LABELS;PROPERTIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OWN_MAIN;IN_VM" "TIMEOUT" "SOURCES;DEPS;LABELS;PROPERTIES")
   _mc_check_arguments(arg "mc_test(${name})")
   if(NOT arg_LABELS)
     set(arg_LABELS unit)
@@ -196,9 +196,6 @@ function(mc_test name)
   endif()
 
   set(properties TIMEOUT ${arg_TIMEOUT} ${arg_PROPERTIES})
-  if(arg_SERIAL)
-    list(APPEND properties RUN_SERIAL TRUE)
-  endif()
   set(environment "MC_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}" "MC_SOURCE_DIR=${PROJECT_SOURCE_DIR}")
   if(arg_IN_VM)
     # The machine ends before ctest would cut it. A program that ran no case has not passed.
@@ -206,7 +203,7 @@ function(mc_test name)
     add_test(NAME ${name}
              COMMAND "${PROJECT_SOURCE_DIR}/tests/integration/rdma/vm/run.sh" --timeout ${seconds}
                      --expect "\\[  PASSED  \\] [1-9]" -- "${MC_TEST_DIR}/${name}" --gtest_color=no)
-    set_tests_properties(${name} PROPERTIES ${properties} LABELS "${arg_LABELS}" PROCESSORS 2 ENVIRONMENT "${environment}")
+    set_tests_properties(${name} PROPERTIES ${properties} LABELS "${arg_LABELS}" COST 60 ENVIRONMENT "${environment}")
     return()
   endif()
   if(MC_SANITIZE)

@@ -5,6 +5,7 @@
 
 #include "fuse/fs/key_path.h"
 #include "master/api/types.h"
+#include "tests/support/seeds.h"
 #include "transfer/base/rng.h"
 
 namespace mooncake::fs {
@@ -47,7 +48,7 @@ bool KernelCanCarry(const std::string& path) {
 }
 
 TEST(KeyPathProperty, EveryKeyRoundTripsThroughAPathThatTheKernelCanCarry) {
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (const uint64_t seed : testing::Seeds(kSeeds)) {
     Rng rng(seed);
     const std::string key = RandomKey(rng);
     for (const bool beside : {false, true}) {
@@ -64,7 +65,7 @@ TEST(KeyPathProperty, EveryKeyRoundTripsThroughAPathThatTheKernelCanCarry) {
 
 TEST(KeyPathProperty, DifferentKeysNeverShareAPath) {
   std::map<std::string, std::pair<std::string, bool>> seen;
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (const uint64_t seed : testing::Seeds(kSeeds)) {
     Rng rng(seed);
     const std::string key = RandomKey(rng);
     for (const bool beside : {false, true}) {
@@ -77,7 +78,7 @@ TEST(KeyPathProperty, DifferentKeysNeverShareAPath) {
 
 // A path is either the path of the key it decodes to, or decodes to nothing.
 TEST(KeyPathProperty, OnlyCanonicalPathsDecode) {
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (const uint64_t seed : testing::Seeds(kSeeds)) {
     Rng rng(seed);
     const std::string path = RandomKey(rng);
     const auto decoded = PathToKey(path);
@@ -89,7 +90,7 @@ TEST(KeyPathProperty, OnlyCanonicalPathsDecode) {
 
 // Walking a key's path through listings finds it: what NameInDirectory shows, DecodeName understands.
 TEST(KeyPathProperty, ListingLeadsToEveryKey) {
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (const uint64_t seed : testing::Seeds(kSeeds)) {
     Rng rng(seed);
     const std::string key = RandomKey(rng);
     DirectoryPoint at = RootPoint();

@@ -6,6 +6,7 @@
 
 #include "master/core/metadata_core.h"
 #include "tests/property/master/core_model.h"
+#include "tests/support/seeds.h"
 #include "transfer/base/rng.h"
 #include "transfer/base/seal.h"
 
@@ -306,15 +307,15 @@ class World {
   std::string what_;
 };
 
-class CoreAgainstModel : public ::testing::TestWithParam<uint64_t> {};
-
-TEST_P(CoreAgainstModel, RandomOperationsGiveTheSameAnswers) {
-  SCOPED_TRACE("seed " + std::to_string(GetParam()));
-  World world(GetParam());
-  world.Run();
+TEST(CoreAgainstModel, RandomOperationsGiveTheSameAnswers) {
+  constexpr uint64_t kSeeds = 100;
+  for (const uint64_t seed : testing::Seeds(kSeeds)) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    World world(seed);
+    world.Run();
+    if (HasFatalFailure()) return;
+  }
 }
-
-INSTANTIATE_TEST_SUITE_P(Seeds, CoreAgainstModel, ::testing::Range<uint64_t>(1, 17));
 
 }  // namespace
 }  // namespace mooncake::core
