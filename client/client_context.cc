@@ -19,7 +19,8 @@ ClientContext::ClientContext(const ClientOptions& client_options, ClientId clien
       data(std::move(engine), clock),
       fetcher(directory, data, clock),
       writer(*master, directory, data, clock, id),
-      leases(std::make_shared<LeaseKeeper>(*master, clock, id, address, [this] { data.Tick(); })) {}
+      leases(std::make_shared<LeaseKeeper>(
+          *master, clock, id, address, [this] { data.Tick(); }, client_options.on_master)) {}
 
 bool ClientContext::InForkedChild() const { return getpid() != pid; }
 

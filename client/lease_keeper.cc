@@ -21,12 +21,14 @@ bool HeldLease::Valid() const {
 }
 
 LeaseKeeper::LeaseKeeper(MasterApi& master, const Clock& clock, ClientId client,
-                         std::string address, std::function<void()> also)
+                         std::string address, std::function<void()> also,
+                         std::function<void(const Status&)> on_master)
     : master_(master),
       clock_(clock),
       client_(client),
       address_(std::move(address)),
-      also_(std::move(also)) {}
+      also_(std::move(also)),
+      on_master_(std::move(on_master)) {}
 
 LeaseKeeper::~LeaseKeeper() { Stop(); }
 
@@ -104,9 +106,12 @@ void LeaseKeeper::PingIfDue(TimePoint now) {
   if (ping_interval_ == Duration::zero() || now < ping_due_) return;
   ping_due_ = now + ping_interval_;
   if (also_) also_();
-  // Only for the master's list of clients: nothing depends on it, and a dead master shows in the calls that do.
-  master_.Ping(client_, address_, now + std::min(kCallTimeout, ping_interval_ / 2))
-      .Ignore("see above");
+  const auto reply =
+      master_.Ping(client_, address_, now + std::min(kCallTimeout, ping_interval_ / 2));
+  // Nothing depends on it but the master's list of clients, and whoever wonders why calls fail.
+  if (reply.ok() == master_answers_) return;
+  master_answers_ = reply.ok();
+  if (on_master_) on_master_(reply.status());
 }
 
 std::vector<std::shared_ptr<HeldLease::Entry>> LeaseKeeper::TakeDue(TimePoint now) {

@@ -58,8 +58,10 @@ class LeaseKeeper : public std::enable_shared_from_this<LeaseKeeper> {
 
   // `master` and `clock` must outlive Stop(). `address` is for people.
   // `also` runs with each ping: other work that is due now and then. Must not block.
+  // `on_master`: see ClientOptions.
   LeaseKeeper(MasterApi& master, const Clock& clock, ClientId client, std::string address,
-              std::function<void()> also = nullptr);
+              std::function<void()> also = nullptr,
+              std::function<void(const Status&)> on_master = nullptr);
   ~LeaseKeeper();
 
   void Start(Duration client_ttl);
@@ -92,9 +94,11 @@ class LeaseKeeper : public std::enable_shared_from_this<LeaseKeeper> {
   const ClientId client_;
   const std::string address_;
   const std::function<void()> also_;
+  const std::function<void(const Status&)> on_master_;
   std::thread thread_;
-  Duration ping_interval_{};  // 0 = no pings; fixed in Start
-  TimePoint ping_due_{};      // the keeper's thread only
+  Duration ping_interval_{};    // 0 = no pings; fixed in Start
+  TimePoint ping_due_{};        // the keeper's thread only
+  bool master_answers_ = true;  // the keeper's thread only
   Mutex mutex_;
   CondVar changed_;
   Queue queue_ MC_GUARDED_BY(mutex_);             // by the time of the next renewal

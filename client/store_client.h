@@ -9,6 +9,7 @@
 // All calls are safe from many threads. Each has a deadline: `timeout` of its options, else that of ClientOptions.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -42,6 +43,9 @@ struct ClientOptions {
   // "tcp", or "rdma": nodes with RDMA are reached over it, others over TCP. Connect fails with kNotSupported if this machine or
   // this build has none.
   std::string protocol = "tcp";
+  // Called by a thread of the client when the master stops answering its pings (why), and when it answers again (OK). Must not
+  // block nor call the client.
+  std::function<void(const Status&)> on_master;
 };
 
 struct PutOptions {

@@ -1,4 +1,6 @@
 // mount.mooncake: see daemon.h for its life, mount_options.cc for its options.
+#include <glog/logging.h>
+
 #include "client/embedded/embedded_store.h"
 #include "fuse/daemon.h"
 
@@ -27,6 +29,14 @@ Result<OpenedStore> OpenCluster(const MountOptions& options) {
   client_options.master = options.source;
   client_options.timeout = options.timeout;
   if (!options.tenant.empty()) client_options.tenant = options.tenant;
+  client_options.on_master = [source = options.source](const Status& status) {
+    if (status.ok()) {
+      LOG(INFO) << "the master answers again master=" << source;
+    } else {
+      LOG(WARNING) << "the master does not answer, operations fail until it does master=" << source
+                   << " " << status;
+    }
+  };
   // The mount has to be there or fail within the time that its parent waits.
   auto client = Client::Connect(client_options);
   if (!client.ok()) {

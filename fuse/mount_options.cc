@@ -30,7 +30,8 @@ using Setter = std::function<Status(MountOptions&, const std::string& value)>;
 Setter SizeInto(uint64_t MountOptions::*field, uint64_t least) {
   return [field, least](MountOptions& options, const std::string& value) {
     const auto size = ParseSize(value);
-    if (!size.ok() || *size < least) {
+    if (!size.ok()) return size.status();
+    if (*size < least) {
       return Status(ErrorCode::kInvalidParams,
                     "a size of at least " + FormatSize(least) + ", as 512MiB or 4GiB");
     }
@@ -259,6 +260,11 @@ Result<CommandLine> ParseCommandLine(const std::vector<std::string>& arguments) 
   RETURN_IF_ERROR(ApplyOptions(option_lists, line.options));
   // mount(8) calls its helpers with two names, and means "fake" by -f.
   const bool helper = positional.size() == 2;
+  if (!line.options.embedded() && (line.options.size != 0 || line.options.rpc_port != 0)) {
+    return Bad(line.options.size != 0 ? "size" : "rpc_port",
+               "is for an embedded store, but the master " + line.options.source +
+                   " is named; drop one of the two");
+  }
   if (letters.f) (helper ? line.options.fake : line.options.foreground) = true;
   if (letters.d) line.options.debug = line.options.foreground = true;
   line.options.verbose = letters.v;

@@ -16,6 +16,11 @@
 namespace mooncake {
 namespace {
 
+// A connection that says nothing holds a thread for this long (milliseconds), so there are more threads than anyone who looks
+// after the master opens connections.
+constexpr const char* kThreads = "32";
+constexpr const char* kSilentFor = "2000";
+
 struct Page {
   int status = 200;
   const char* type = "text/plain; charset=utf-8";
@@ -117,9 +122,9 @@ class AdminHttp::Impl {
     const std::array<const char*, 11> options = {"listening_ports",
                                                  ports.c_str(),
                                                  "num_threads",
-                                                 "4",
+                                                 kThreads,
                                                  "request_timeout_ms",
-                                                 "5000",
+                                                 kSilentFor,
                                                  "enable_keep_alive",
                                                  "no",
                                                  "max_request_size",

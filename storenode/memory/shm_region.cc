@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -55,6 +56,17 @@ Status NoHugePages(uint64_t bytes, int error) {
                     "); reserve them with `sysctl vm.nr_hugepages=N` or do without huge pages");
 }
 
+// Memory and swap of this machine: a region beyond that would only be found out by the process being killed while it fills.
+Status CheckMachine(uint64_t bytes) {
+  struct sysinfo info {};
+  if (sysinfo(&info) != 0) return Status::Ok();
+  const uint64_t most = (uint64_t{info.totalram} + info.totalswap) * info.mem_unit;
+  if (bytes <= most) return Status::Ok();
+  return Status(ErrorCode::kNoAvailableHandle, FormatSize(bytes) +
+                                                   " of shared memory wanted, this machine has " +
+                                                   FormatSize(most) + "; use a smaller segment");
+}
+
 Status NoMemory(uint64_t bytes, const char* call, int error) {
   return Status(ErrorCode::kNoAvailableHandle,
                 FormatSize(bytes) + " of shared memory wanted: " + call + ": " + ErrnoText(error) +
@@ -98,6 +110,8 @@ Status ShmRegion::Open(const ShmRegionOptions& options) {
   mapped_size_ = header_size_ + RoundUp(data_size_, page);
   huge_pages_ = options.huge_pages;
 
+  // The pool of huge pages is a limit of its own.
+  if (!huge_pages_) RETURN_IF_ERROR(CheckMachine(mapped_size_));
   const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING | (huge_pages_ ? MFD_HUGETLB : 0u);
   fd_ = memfd_create(("mooncake-" + options.name).substr(0, 200).c_str(), flags);
   if (fd_ < 0)

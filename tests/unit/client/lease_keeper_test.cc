@@ -31,8 +31,10 @@ class LeaseMaster final : public testing::NullMaster {
     });
   }
   Result<PingReply> Ping(const ClientId&, const std::string&, TimePoint) override {
-    state.With([](State& s) { ++s.pings; });
-    return PingReply{};
+    return state.With([](State& s) {
+      ++s.pings;
+      return s.answer.ok() ? Result<PingReply>(PingReply{}) : Result<PingReply>(s.answer);
+    });
   }
   void Answer(ErrorCode code) {
     state.With([&](State& s) { s.answer = code == ErrorCode::kOk ? Status() : Status(code, "x"); });
@@ -138,6 +140,29 @@ TEST_F(LeaseKeeperTest, ALeaseMayOutliveTheKeepersThread) {
   keeper_->Stop();
   keeper_.reset();
   EXPECT_TRUE(lease->Valid());
+}
+
+TEST(LeaseKeeperThread, TellsOnceThatTheMasterIsSilentAndOnceThatItIsBack) {
+  LeaseMaster master;
+  Guarded<std::vector<ErrorCode>> told;
+  const auto count = [&] { return told.With([](const auto& list) { return list.size(); }); };
+  const auto pings = [&](int more) {
+    const int before = master.now().pings;
+    return testing::Eventually([&] { return master.now().pings > before + more; });
+  };
+  auto keeper = std::make_shared<LeaseKeeper>(
+      master, SystemClock(), ClientId{1, 1}, "test", nullptr,
+      [&](const Status& status) { told.With([&](auto& list) { list.push_back(status.code()); }); });
+  keeper->Start(Millis(300));
+  ASSERT_TRUE(pings(1));
+  EXPECT_EQ(count(), 0u);
+  master.Answer(ErrorCode::kRpcFail);
+  ASSERT_TRUE(pings(2));
+  master.Answer(ErrorCode::kOk);
+  ASSERT_TRUE(pings(2));
+  keeper->Stop();
+  EXPECT_EQ(told.With([](const auto& list) { return list; }),
+            (std::vector{ErrorCode::kRpcFail, ErrorCode::kOk}));
 }
 
 TEST(LeaseKeeperThread, RenewsAndPingsByItself) {

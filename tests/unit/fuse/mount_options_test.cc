@@ -80,6 +80,9 @@ TEST(MountOptions, RefusalsNameTheArgument) {
                           "passthrough=maybe", "unknown", "master=nowhere", "log_file="}) {
     EXPECT_NE(Refusal({"/m", "-o", bad}).find(bad), std::string::npos) << bad;
   }
+  EXPECT_NE(Refusal({"/m", "-o", "size=99999999999TiB"}).find("too large"), std::string::npos);
+  EXPECT_NE(Refusal({"a:1", "/m", "-o", "size=1GiB"}).find("a:1"), std::string::npos);
+  EXPECT_NE(Refusal({"/m", "-o", "master=a:1,rpc_port=7"}).find("rpc_port"), std::string::npos);
   EXPECT_NE(Refusal({"/m", "-q"}).find("-q"), std::string::npos);
   EXPECT_NE(Refusal({"/m", "-o"}).find("-o"), std::string::npos);
 }

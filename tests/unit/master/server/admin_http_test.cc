@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -68,6 +69,22 @@ World* AdminHttpTest::world_ = nullptr;
 
 bool Contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+TEST_F(AdminHttpTest, ConnectionsThatSayNothingDoNotBlockIt) {
+  const Clock& clock = SystemClock();
+  std::vector<wire::FrameSocket> silent;
+  for (int i = 0; i < 16; ++i) {
+    auto socket = wire::FrameSocket::Connect(address(), clock, clock.Now() + Seconds(30));
+    ASSERT_TRUE(socket.ok()) << socket.status();
+    silent.push_back(std::move(*socket));
+  }
+  EXPECT_TRUE(Contains(Ask("/health"), "HTTP/1.1 200"));
+  // It answered while it still had the others, not because it gave them up.
+  for (const auto& socket : silent) {
+    char byte = 0;
+    EXPECT_LT(recv(socket.fd(), &byte, 1, MSG_DONTWAIT | MSG_PEEK), 0);
+  }
 }
 
 TEST_F(AdminHttpTest, AnswersItsPages) {

@@ -67,6 +67,12 @@ TEST(ShmRegion, SizesOutOfBoundsAreRefused) {
   EXPECT_EQ(ShmRegion::Create(closed).code(), ErrorCode::kInvalidParams);
 }
 
+TEST(ShmRegion, MoreThanThisMachineHasIsRefusedWithTheCure) {
+  const auto region = ShmRegion::Create({.name = "t", .data_size = kMaxRegionBytes});
+  ASSERT_EQ(region.status().code(), ErrorCode::kNoAvailableHandle);
+  EXPECT_NE(region.message().find("use a smaller segment"), std::string::npos) << region.message();
+}
+
 TEST(ShmRegion, PrefaultTakesAllPagesAndReportsProgress) {
   ShmRegionOptions options = Options(3 * kMiB);
   options.prefault = true;
