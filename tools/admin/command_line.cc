@@ -1,5 +1,6 @@
 #include "tools/admin/command_line.h"
 
+#include <algorithm>
 #include <memory>
 #include <ostream>
 #include <utility>
@@ -43,6 +44,16 @@ void AddSharedOptions(CLI::App& app, AdminOptions& options) {
   app.add_flag("--json", options.json, "print JSON: one document a command");
   app.add_flag("-e,--escaped", options.escaped,
                "keys are typed as they are printed: \\xNN and \\\\");
+}
+
+// `text`: what people read, a line.
+void RefuseLine(Console console, bool json, const std::string& text) {
+  if (json) {
+    Json object;
+    object["error"] = ToJson(Status(ErrorCode::kInvalidParams, text.substr(0, text.size() - 1)));
+    console.out << Dump(object) << std::endl;
+  }
+  console.err << text << std::flush;
 }
 
 }  // namespace
@@ -89,12 +100,19 @@ ExitStatus RunLine(const std::vector<std::string>& arguments, const std::string&
                    Console console, const Connector& connector, const Clock& clock) {
   const ParsedLine parsed = ParseLine(arguments);
   if (!parsed.invocation.run) {
-    (parsed.status == ExitStatus::kOk ? console.out : console.err) << parsed.text << std::flush;
+    // A line that could not be parsed has no options yet, but who wrote --json reads JSON.
+    const bool json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
+    if (parsed.status != ExitStatus::kOk) {
+      RefuseLine(console, json, parsed.text);
+    } else {
+      console.out << parsed.text << std::flush;
+    }
     return parsed.status;
   }
   const auto config = MakeConfig(parsed.invocation.options, environment);
   if (!config.ok()) {
-    console.err << kProgram << ": " << Explain(config.status()) << std::endl;
+    RefuseLine(console, parsed.invocation.options.json,
+               std::string(kProgram) + ": " + Explain(config.status()) + "\n");
     return ExitStatus::kUsage;
   }
   Session session(*config, console, connector, clock);

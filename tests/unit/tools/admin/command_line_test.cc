@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "transfer/base/manual_clock.h"
 
@@ -39,6 +40,19 @@ TEST_F(Line, HelpNamesEveryCommandAndTheExitStatuses) {
   EXPECT_EQ(Run({"rm", "--help"}), ExitStatus::kOk);
   EXPECT_NE(out_.str().find("SEARCHED"), std::string::npos);
   EXPECT_EQ(Run({"--version"}), ExitStatus::kOk);
+}
+
+TEST_F(Line, MistakesAreJsonForWhoAskedForIt) {
+  for (const std::vector<std::string>& mistake : std::vector<std::vector<std::string>>{
+           {"--json", "frobnicate"}, {"get", "--json"}, {"--json", "--master=nowhere", "status"}}) {
+    EXPECT_EQ(Run(mistake), ExitStatus::kUsage) << mistake[0];
+    const auto json = nlohmann::json::parse(out_.str(), nullptr, false);
+    ASSERT_TRUE(json.is_object()) << out_.str();
+    EXPECT_FALSE(json["error"]["message"].get<std::string>().empty());
+    EXPECT_FALSE(err_.str().empty());
+  }
+  Run({"frobnicate"});
+  EXPECT_EQ(out_.str(), "");
 }
 
 TEST_F(Line, MistakesAreUsageErrors) {
