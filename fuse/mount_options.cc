@@ -223,6 +223,14 @@ Status TakePositional(const std::vector<std::string>& positional, MountOptions& 
   return Status::Ok();
 }
 
+// Options that each are right may make no sense together.
+Status CheckTogether(const MountOptions& options) {
+  if (options.embedded() || (options.size == 0 && options.rpc_port == 0)) return Status::Ok();
+  return Bad(options.size != 0 ? "size" : "rpc_port", "is for an embedded store, but the master " +
+                                                          options.source +
+                                                          " is named; drop one of the two");
+}
+
 }  // namespace
 
 Result<CommandLine> ParseCommandLine(const std::vector<std::string>& arguments) {
@@ -258,13 +266,9 @@ Result<CommandLine> ParseCommandLine(const std::vector<std::string>& arguments) 
   // SOURCE first, so that -o master= can override it.
   RETURN_IF_ERROR(TakePositional(positional, line.options));
   RETURN_IF_ERROR(ApplyOptions(option_lists, line.options));
+  RETURN_IF_ERROR(CheckTogether(line.options));
   // mount(8) calls its helpers with two names, and means "fake" by -f.
   const bool helper = positional.size() == 2;
-  if (!line.options.embedded() && (line.options.size != 0 || line.options.rpc_port != 0)) {
-    return Bad(line.options.size != 0 ? "size" : "rpc_port",
-               "is for an embedded store, but the master " + line.options.source +
-                   " is named; drop one of the two");
-  }
   if (letters.f) (helper ? line.options.fake : line.options.foreground) = true;
   if (letters.d) line.options.debug = line.options.foreground = true;
   line.options.verbose = letters.v;

@@ -100,13 +100,13 @@ ExitStatus RunLine(const std::vector<std::string>& arguments, const std::string&
                    Console console, const Connector& connector, const Clock& clock) {
   const ParsedLine parsed = ParseLine(arguments);
   if (!parsed.invocation.run) {
+    if (parsed.status == ExitStatus::kOk) {
+      console.out << parsed.text << std::flush;
+      return parsed.status;
+    }
     // A line that could not be parsed has no options yet, but who wrote --json reads JSON.
     const bool json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
-    if (parsed.status != ExitStatus::kOk) {
-      RefuseLine(console, json, parsed.text);
-    } else {
-      console.out << parsed.text << std::flush;
-    }
+    RefuseLine(console, json, parsed.text);
     return parsed.status;
   }
   const auto config = MakeConfig(parsed.invocation.options, environment);

@@ -18,10 +18,9 @@
 #           [TIMEOUT seconds] [OWN_MAIN] [IN_VM] [PROPERTIES name value ...])
 #       One GoogleTest program, build/tests/NAME; each case is a ctest named NAME/Suite.Case (under a sanitizer, the whole
 #       program is one ctest). Defaults: LABELS unit, TIMEOUT 60.
-#       OWN_MAIN: the sources bring main(). IN_VM: needs RDMA devices (no test without
-#       MC_WITH_RDMA); the whole program is one ctest, NAME, in the virtual machine of tests/integration/rdma/vm. Programs under
-#       test are found through the environment variable MC_BIN_DIR (folder of the built programs), files of the tree through
-#       MC_SOURCE_DIR.
+#       OWN_MAIN: the sources bring main(). IN_VM: needs RDMA devices (no test without MC_WITH_RDMA); the whole program is one
+#       ctest, NAME, in the virtual machine of tests/integration/rdma/vm. Programs under test are found through the environment
+#       variable MC_BIN_DIR (folder of the built programs), files of the tree through MC_SOURCE_DIR.
 #       Labels unit, property and conformance are built by the target mc_sanitizer_tests (plus mc_fuzz replays), label stress by
 #       mc_stress_tests: what CI builds under ASan and TSan.
 #

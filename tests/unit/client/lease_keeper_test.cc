@@ -145,7 +145,7 @@ TEST_F(LeaseKeeperTest, ALeaseMayOutliveTheKeepersThread) {
 TEST(LeaseKeeperThread, TellsOnceThatTheMasterIsSilentAndOnceThatItIsBack) {
   LeaseMaster master;
   Guarded<std::vector<ErrorCode>> told;
-  const auto count = [&] { return told.With([](const auto& list) { return list.size(); }); };
+  const auto so_far = [&] { return told.With([](const auto& list) { return list; }); };
   const auto pings = [&](int more) {
     const int before = master.now().pings;
     return testing::Eventually([&] { return master.now().pings > before + more; });
@@ -155,14 +155,13 @@ TEST(LeaseKeeperThread, TellsOnceThatTheMasterIsSilentAndOnceThatItIsBack) {
       [&](const Status& status) { told.With([&](auto& list) { list.push_back(status.code()); }); });
   keeper->Start(Millis(300));
   ASSERT_TRUE(pings(1));
-  EXPECT_EQ(count(), 0u);
+  EXPECT_EQ(so_far().size(), 0u);
   master.Answer(ErrorCode::kRpcFail);
   ASSERT_TRUE(pings(2));
   master.Answer(ErrorCode::kOk);
   ASSERT_TRUE(pings(2));
   keeper->Stop();
-  EXPECT_EQ(told.With([](const auto& list) { return list; }),
-            (std::vector{ErrorCode::kRpcFail, ErrorCode::kOk}));
+  EXPECT_EQ(so_far(), (std::vector{ErrorCode::kRpcFail, ErrorCode::kOk}));
 }
 
 TEST(LeaseKeeperThread, RenewsAndPingsByItself) {
