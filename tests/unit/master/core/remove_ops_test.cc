@@ -49,6 +49,28 @@ TEST_F(Removal, ByRegexSkipsLeasedUnlessForced) {
   EXPECT_EQ(core().RemoveByRegex(now_, {.pattern = "k", .force = true}).value_or({}).removed, 1u);
 }
 
+TEST_F(Removal, ByRegexKeepsToItsTenant) {
+  Mount("a", kMiB);
+  Put("k1", 1);
+  const ObjectName other{"other", "k2"};
+  const auto start = core().PutStart(now_, {.client = kWriter, .name = other, .size = 1});
+  ASSERT_EQ(core().PutEnd(now_, 0, {kWriter, other, start.value_or({}).put_id, {}}), Status::Ok());
+  EXPECT_EQ(core().RemoveByRegex(now_, {.pattern = "^k"}).value_or({}).removed, 1u);
+  EXPECT_TRUE(core().ExistKey(now_, other, false).value_or(false));
+}
+
+TEST_F(Removal, ByRegexKnowsAnchorsClassesAndAlternatives) {
+  Mount("a", kMiB);
+  for (const char* key : {"cat1", "cat22", "dog3", "bird"}) Put(key, 1);
+  const auto matched = [&](const std::string& pattern) {
+    return core().RemoveByRegex(now_, {.pattern = pattern, .dry_run = true}).value_or({}).matched;
+  };
+  EXPECT_EQ(matched("^cat[0-9]$"), 1u);
+  EXPECT_EQ(matched("cat|dog"), 3u);
+  EXPECT_EQ(matched("\\d+$"), 3u);
+  EXPECT_EQ(matched("^at"), 0u);
+}
+
 TEST_F(Removal, BadPatternsRemoveNothing) {
   Mount("a", kMiB);
   Put("k", 1);
