@@ -131,6 +131,17 @@ class RemoteMaster final : public MasterApi {
                        });
   }
 
+  std::vector<Status> BatchReplicaClear(std::span<const ObjectName> names,
+                                        const std::string& segment, TimePoint deadline) override {
+    return StatusBatch("BatchReplicaClear", &C::send_BatchReplicaClear, &C::recv_BatchReplicaClear,
+                       names, deadline, [&segment](std::span<const ObjectName> chunk) {
+                         thriftgen::BatchReplicaClearRequest request;
+                         request.names = EncodeAll<thriftgen::ObjectName>(chunk);
+                         request.segment = segment;
+                         return request;
+                       });
+  }
+
   Result<RemoveByRegexReply> RemoveByRegex(const RemoveByRegexArgs& args,
                                            TimePoint deadline) override {
     thriftgen::RemoveByRegexRequest request = wire::Encode(args);

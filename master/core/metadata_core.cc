@@ -54,6 +54,10 @@ Result<ObjectStat> MetadataCore::Stat(TimePoint now, const ObjectName& name) con
 Status MetadataCore::Remove(TimePoint now, const ObjectName& name, bool force) {
   return core::Remove(*state_, now, name, force);
 }
+Status MetadataCore::ClearReplicas(TimePoint now, const ObjectName& name,
+                                   const std::string& segment) {
+  return core::ClearReplicas(*state_, now, name, segment);
+}
 Status MetadataCore::Rename(TimePoint now, const ObjectName& from, const ObjectName& to,
                             bool no_replace) {
   return core::Rename(*state_, now, from, to, no_replace);

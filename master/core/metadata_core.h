@@ -55,6 +55,7 @@ class MetadataCore {
   Result<bool> ExistKey(TimePoint now, const ObjectName& name, bool grant_lease);
   Result<ObjectStat> Stat(TimePoint now, const ObjectName& name) const;
   Status Remove(TimePoint now, const ObjectName& name, bool force);
+  Status ClearReplicas(TimePoint now, const ObjectName& name, const std::string& segment);
   Status Rename(TimePoint now, const ObjectName& from, const ObjectName& to, bool no_replace);
   Status SetAttributes(TimePoint now, const ObjectName& name, PutId version,
                        const ObjectAttributes& attributes);

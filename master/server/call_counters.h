@@ -18,6 +18,7 @@ enum class MasterCall : uint8_t {
   kExistKey,
   kStat,
   kRemove,
+  kReplicaClear,
   kRemoveByRegex,
   kRemoveAll,
   kGetReplicaListByRegex,

@@ -215,6 +215,13 @@ std::vector<Status> MasterService::BatchRemove(std::span<const ObjectName> names
                            MC_REQUIRES(mutex_) { return core_.Remove(now, name, force); });
 }
 
+std::vector<Status> MasterService::BatchReplicaClear(std::span<const ObjectName> names,
+                                                     const std::string& segment, TimePoint) {
+  return Batch<Status>(MasterCall::kReplicaClear, names, options_.keys_per_lock,
+                       [&](TimePoint now, const ObjectName& name)
+                           MC_REQUIRES(mutex_) { return core_.ClearReplicas(now, name, segment); });
+}
+
 Status MasterService::Rename(const ObjectName& from, const ObjectName& to, bool no_replace,
                              TimePoint) {
   return Single(MasterCall::kRename, [&](TimePoint now) MC_REQUIRES(mutex_) {

@@ -191,6 +191,17 @@ void ThriftHandler::BatchRemove(thriftgen::BatchStatusReply& reply,
   });
 }
 
+void ThriftHandler::BatchReplicaClear(thriftgen::BatchStatusReply& reply,
+                                      const thriftgen::BatchReplicaClearRequest& request) {
+  Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
+    RETURN_IF_ERROR(wire::CheckLength("segment name", request.segment.size(), wire::kMaxNameBytes));
+    return RunStatusBatch<ObjectName>(
+        Take(request.names), reply.results, [&](std::span<const ObjectName> names) {
+          return master_.BatchReplicaClear(names, request.segment, deadline);
+        });
+  });
+}
+
 void ThriftHandler::RemoveByRegex(thriftgen::RemoveByRegexReply& reply,
                                   const thriftgen::RemoveByRegexRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {

@@ -107,6 +107,12 @@ std::vector<Status> FaultyMaster::BatchRemove(std::span<const ObjectName> names,
   return Batch("BatchRemove", names.size(),
                [&] { return inner_->BatchRemove(names, force, deadline); });
 }
+std::vector<Status> FaultyMaster::BatchReplicaClear(std::span<const ObjectName> names,
+                                                    const std::string& segment,
+                                                    TimePoint deadline) {
+  return Batch("BatchReplicaClear", names.size(),
+               [&] { return inner_->BatchReplicaClear(names, segment, deadline); });
+}
 Result<RemoveByRegexReply> FaultyMaster::RemoveByRegex(const RemoveByRegexArgs& args,
                                                        TimePoint deadline) {
   return One("RemoveByRegex", [&] { return inner_->RemoveByRegex(args, deadline); });

@@ -49,6 +49,8 @@ class FaultyMaster final : public MasterApi {
                                             TimePoint deadline) override;
   std::vector<Status> BatchRemove(std::span<const ObjectName> names, bool force,
                                   TimePoint deadline) override;
+  std::vector<Status> BatchReplicaClear(std::span<const ObjectName> names,
+                                        const std::string& segment, TimePoint deadline) override;
   Result<RemoveByRegexReply> RemoveByRegex(const RemoveByRegexArgs& args,
                                            TimePoint deadline) override;
   Result<uint64_t> RemoveAll(const std::string& tenant, bool force, TimePoint deadline) override;

@@ -37,6 +37,10 @@ class NullMaster : public MasterApi {
   std::vector<Status> BatchRemove(std::span<const ObjectName> names, bool, TimePoint) override {
     return std::vector<Status>(names.size(), No());
   }
+  std::vector<Status> BatchReplicaClear(std::span<const ObjectName> names, const std::string&,
+                                        TimePoint) override {
+    return std::vector<Status>(names.size(), No());
+  }
   Result<RemoveByRegexReply> RemoveByRegex(const RemoveByRegexArgs&, TimePoint) override {
     return No();
   }

@@ -217,6 +217,13 @@ struct BatchRemoveRequest {
   3: bool force
 }
 
+// `segment` is a name; "" = all.
+struct BatchReplicaClearRequest {
+  1: i32 timeout_ms
+  2: list<common.ObjectName> names
+  3: string segment
+}
+
 struct RemoveByRegexRequest {
   1: i32 timeout_ms
   2: string tenant
@@ -381,6 +388,7 @@ service MasterRpc {
   BatchStatReply BatchStat(1: NamesRequest request)
 
   BatchStatusReply BatchRemove(1: BatchRemoveRequest request)
+  BatchStatusReply BatchReplicaClear(1: BatchReplicaClearRequest request)
   RemoveByRegexReply RemoveByRegex(1: RemoveByRegexRequest request)
   CountReply RemoveAll(1: RemoveAllRequest request)
   GetReplicaListByRegexReply GetReplicaListByRegex(1: GetReplicaListByRegexRequest request)

@@ -30,6 +30,9 @@ Status SetAttributes(State& state, TimePoint now, const ObjectName& name, PutId 
 
 // remove_ops.cc
 Status Remove(State& state, TimePoint now, const ObjectName& name, bool force);
+// Those on the segment of that name; "" = all of them.
+Status ClearReplicas(State& state, TimePoint now, const ObjectName& name,
+                     const std::string& segment);
 // Visits about `max_keys` keys at the position.
 void StepWalk(State& state, TimePoint now, RemoveByRegexWalk& walk, uint32_t max_keys);
 void StepWalk(State& state, TimePoint now, RemoveAllWalk& walk, uint32_t max_keys);
