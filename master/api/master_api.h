@@ -105,6 +105,9 @@ class MasterApi {
   virtual Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId> ids,
                                                        TimePoint deadline) = 0;
   virtual Result<std::vector<ClientInfo>> GetClients(TimePoint deadline) = 0;
+  // In the order asked for; unknown clients are left out, one without a numeric address has an empty list.
+  virtual Result<std::vector<ClientAddresses>> BatchQueryIp(std::span<const ClientId> clients,
+                                                            TimePoint deadline) = 0;
   virtual Result<ClusterStatus> GetStatus(TimePoint deadline) = 0;
 };
 

@@ -258,6 +258,17 @@ class RemoteMaster final : public MasterApi {
     return DecodeAll<ClientInfo>(std::move(reply.clients));
   }
 
+  Result<std::vector<ClientAddresses>> BatchQueryIp(std::span<const ClientId> clients,
+                                                    TimePoint deadline) override {
+    RETURN_IF_ERROR(wire::CheckCount("client ids", clients.size(), kMaxBatch));
+    thriftgen::BatchQueryIpRequest request;
+    for (const ClientId& id : clients) request.clients.push_back(wire::EncodeUuid(id));
+    thriftgen::BatchQueryIpReply reply;
+    RETURN_IF_ERROR(Call("BatchQueryIp", &C::send_BatchQueryIp, &C::recv_BatchQueryIp, request,
+                         reply, deadline));
+    return DecodeAll<ClientAddresses>(std::move(reply.clients));
+  }
+
   Result<ClusterStatus> GetStatus(TimePoint deadline) override {
     thriftgen::PlainRequest request;
     thriftgen::GetStatusReply reply;

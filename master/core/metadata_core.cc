@@ -179,6 +179,10 @@ std::vector<SegmentInfo> MetadataCore::GetSegments(std::span<const SegmentId> id
 std::vector<ClientInfo> MetadataCore::GetClients(TimePoint now) const {
   return core::GetClients(*state_, now);
 }
+Result<std::vector<ClientAddresses>> MetadataCore::QueryAddresses(
+    std::span<const ClientId> clients) const {
+  return core::QueryAddresses(*state_, clients);
+}
 std::vector<std::string> MetadataCore::SegmentNames(
     std::span<const ReplicaDescriptor> replicas) const {
   return core::SegmentNames(*state_, replicas);

@@ -96,6 +96,7 @@ class MetadataCore {
   // Sorted by name. Empty `ids`: all.
   std::vector<SegmentInfo> GetSegments(std::span<const SegmentId> ids) const;
   std::vector<ClientInfo> GetClients(TimePoint now) const;  // sorted by address, then id
+  Result<std::vector<ClientAddresses>> QueryAddresses(std::span<const ClientId> clients) const;
   // Names of the segments that hold these replicas, each once, in order of appearance.
   std::vector<std::string> SegmentNames(std::span<const ReplicaDescriptor> replicas) const;
   // `version` and `uptime` are the caller's to fill.

@@ -269,6 +269,12 @@ Result<std::vector<ClientInfo>> MasterService::GetClients(TimePoint) {
   });
 }
 
+Result<std::vector<ClientAddresses>> MasterService::BatchQueryIp(std::span<const ClientId> clients,
+                                                                 TimePoint) {
+  return Single(MasterCall::kQueryIp,
+                [&](TimePoint) MC_REQUIRES(mutex_) { return core_.QueryAddresses(clients); });
+}
+
 Result<ClusterStatus> MasterService::GetStatus(TimePoint) {
   return Single(MasterCall::kGetStatus, [&](TimePoint now) MC_REQUIRES(mutex_) {
     ClusterStatus status = core_.GetStatus();

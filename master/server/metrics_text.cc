@@ -38,6 +38,7 @@ constexpr std::array<CallName, kMasterCalls> kCallNames = {{
     {MasterCall::kUnmountSegment, "unmount_segment", false},
     {MasterCall::kGetSegments, "get_segments", false},
     {MasterCall::kGetClients, "get_clients", false},
+    {MasterCall::kQueryIp, "query_ip", false},
     {MasterCall::kGetStatus, "get_status", false},
 }};
 

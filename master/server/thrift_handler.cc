@@ -334,6 +334,20 @@ void ThriftHandler::GetClients(thriftgen::GetClientsReply& reply,
   });
 }
 
+void ThriftHandler::BatchQueryIp(thriftgen::BatchQueryIpReply& reply,
+                                 const thriftgen::BatchQueryIpRequest& request) {
+  Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
+    std::vector<ClientId> ids;
+    ids.reserve(request.clients.size());
+    for (const thriftgen::Uuid& id : request.clients) ids.push_back(wire::DecodeUuid<ClientId>(id));
+    ASSIGN_OR_RETURN(const std::vector<ClientAddresses> clients,
+                     master_.BatchQueryIp(ids, deadline));
+    reply.clients.reserve(clients.size());
+    for (const ClientAddresses& client : clients) reply.clients.push_back(wire::Encode(client));
+    return Status::Ok();
+  });
+}
+
 void ThriftHandler::GetStatus(thriftgen::GetStatusReply& reply,
                               const thriftgen::PlainRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {

@@ -56,6 +56,8 @@ class ThriftHandler final : public thriftgen::MasterRpcIf {
                    const thriftgen::GetSegmentsRequest& request) override;
   void GetClients(thriftgen::GetClientsReply& reply,
                   const thriftgen::PlainRequest& request) override;
+  void BatchQueryIp(thriftgen::BatchQueryIpReply& reply,
+                    const thriftgen::BatchQueryIpRequest& request) override;
   void GetStatus(thriftgen::GetStatusReply& reply, const thriftgen::PlainRequest& request) override;
 
  private:

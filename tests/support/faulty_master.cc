@@ -165,6 +165,10 @@ Result<std::vector<SegmentInfo>> FaultyMaster::GetSegments(std::span<const Segme
 Result<std::vector<ClientInfo>> FaultyMaster::GetClients(TimePoint deadline) {
   return One("GetClients", [&] { return inner_->GetClients(deadline); });
 }
+Result<std::vector<ClientAddresses>> FaultyMaster::BatchQueryIp(std::span<const ClientId> clients,
+                                                                TimePoint deadline) {
+  return One("BatchQueryIp", [&] { return inner_->BatchQueryIp(clients, deadline); });
+}
 Result<ClusterStatus> FaultyMaster::GetStatus(TimePoint deadline) {
   return One("GetStatus", [&] { return inner_->GetStatus(deadline); });
 }

@@ -72,6 +72,8 @@ class FaultyMaster final : public MasterApi {
   Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId> ids,
                                                TimePoint deadline) override;
   Result<std::vector<ClientInfo>> GetClients(TimePoint deadline) override;
+  Result<std::vector<ClientAddresses>> BatchQueryIp(std::span<const ClientId> clients,
+                                                    TimePoint deadline) override;
   Result<ClusterStatus> GetStatus(TimePoint deadline) override;
 
  private:

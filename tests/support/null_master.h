@@ -69,6 +69,9 @@ class NullMaster : public MasterApi {
     return No();
   }
   Result<std::vector<ClientInfo>> GetClients(TimePoint) override { return No(); }
+  Result<std::vector<ClientAddresses>> BatchQueryIp(std::span<const ClientId>, TimePoint) override {
+    return No();
+  }
   Result<ClusterStatus> GetStatus(TimePoint) override { return No(); }
 
  private:

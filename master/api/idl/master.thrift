@@ -355,6 +355,20 @@ struct GetClientsReply {
   3: list<ClientInfo> clients
 }
 
+struct BatchQueryIpRequest {
+  1: i32 timeout_ms
+  2: list<common.Uuid> clients
+}
+struct ClientAddresses {
+  1: common.Uuid client
+  2: list<string> addresses
+}
+struct BatchQueryIpReply {
+  1: common.Status status
+  2: i64 term
+  3: list<ClientAddresses> clients
+}
+
 struct ClusterStatus {
   1: i64 term
   2: string version
@@ -403,5 +417,6 @@ service MasterRpc {
   StatusReply UnmountSegment(1: UnmountSegmentRequest request)
   GetSegmentsReply GetSegments(1: GetSegmentsRequest request)
   GetClientsReply GetClients(1: PlainRequest request)
+  BatchQueryIpReply BatchQueryIp(1: BatchQueryIpRequest request)
   GetStatusReply GetStatus(1: PlainRequest request)
 }

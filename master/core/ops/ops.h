@@ -60,6 +60,8 @@ void RemoveClient(State& state, const ClientId& client);
 // report_ops.cc
 std::vector<SegmentInfo> GetSegments(const State& state, std::span<const SegmentId> ids);
 std::vector<ClientInfo> GetClients(const State& state, TimePoint now);
+Result<std::vector<ClientAddresses>> QueryAddresses(const State& state,
+                                                    std::span<const ClientId> clients);
 std::vector<std::string> SegmentNames(const State& state,
                                       std::span<const ReplicaDescriptor> replicas);
 Counters GetCounters(const State& state);

@@ -170,6 +170,17 @@ TEST_P(MasterApiSuite, PingTellsTermClockAndTtl) {
   EXPECT_EQ(clients->front().address, "somewhere");
 }
 
+TEST_P(MasterApiSuite, AddressesOfManyClientsAreAnsweredInTheOrderAsked) {
+  Mount(1);
+  ASSERT_TRUE(api().Ping(client_, "somewhere [fd00::9]:1", Soon()).ok());
+  const std::vector<ClientId> asked = {client_, ClientId{1, 2}, Node(1)};
+  const auto answer = api().BatchQueryIp(asked, Soon());
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(*answer,
+            (std::vector<ClientAddresses>{{client_, {"fd00::9"}}, {Node(1), {"10.0.0.1"}}}));
+  EXPECT_TRUE(api().BatchQueryIp({}, Soon())->empty());
+}
+
 TEST_P(MasterApiSuite, SegmentsAreShownWithWhatIsOnThem) {
   Mount(1);
   Mount(2);
