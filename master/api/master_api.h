@@ -59,6 +59,12 @@ class MasterApi {
   // holders. A write in progress on the key is left alone.
   virtual std::vector<Status> BatchRemove(std::span<const ObjectName> names, bool force,
                                           TimePoint deadline) = 0;
+  // Clears replicas, whoever wrote them: those on the segment of that name, or with "" all, which is the object.
+  // OK: cleared; the last replica takes the object with it. What may not be cleared is left alone and says why:
+  // kObjectNotFound, kObjectHasLease, kReplicaIsNotReady (only a first write in progress), kReplicaNotFound
+  // (none on that segment), kSegmentNotFound.
+  virtual std::vector<Status> BatchReplicaClear(std::span<const ObjectName> names,
+                                                const std::string& segment, TimePoint deadline) = 0;
   // kInvalidParams: bad or empty pattern; nothing is removed.
   virtual Result<RemoveByRegexReply> RemoveByRegex(const RemoveByRegexArgs& args,
                                                    TimePoint deadline) = 0;
@@ -99,6 +105,9 @@ class MasterApi {
   virtual Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId> ids,
                                                        TimePoint deadline) = 0;
   virtual Result<std::vector<ClientInfo>> GetClients(TimePoint deadline) = 0;
+  // In the order asked for; unknown clients are left out, one without a numeric address has an empty list.
+  virtual Result<std::vector<ClientAddresses>> BatchQueryIp(std::span<const ClientId> clients,
+                                                            TimePoint deadline) = 0;
   virtual Result<ClusterStatus> GetStatus(TimePoint deadline) = 0;
 };
 

@@ -131,6 +131,17 @@ class RemoteMaster final : public MasterApi {
                        });
   }
 
+  std::vector<Status> BatchReplicaClear(std::span<const ObjectName> names,
+                                        const std::string& segment, TimePoint deadline) override {
+    return StatusBatch("BatchReplicaClear", &C::send_BatchReplicaClear, &C::recv_BatchReplicaClear,
+                       names, deadline, [&segment](std::span<const ObjectName> chunk) {
+                         thriftgen::BatchReplicaClearRequest request;
+                         request.names = EncodeAll<thriftgen::ObjectName>(chunk);
+                         request.segment = segment;
+                         return request;
+                       });
+  }
+
   Result<RemoveByRegexReply> RemoveByRegex(const RemoveByRegexArgs& args,
                                            TimePoint deadline) override {
     thriftgen::RemoveByRegexRequest request = wire::Encode(args);
@@ -245,6 +256,17 @@ class RemoteMaster final : public MasterApi {
     RETURN_IF_ERROR(
         Call("GetClients", &C::send_GetClients, &C::recv_GetClients, request, reply, deadline));
     return DecodeAll<ClientInfo>(std::move(reply.clients));
+  }
+
+  Result<std::vector<ClientAddresses>> BatchQueryIp(std::span<const ClientId> clients,
+                                                    TimePoint deadline) override {
+    RETURN_IF_ERROR(wire::CheckCount("client ids", clients.size(), kMaxBatch));
+    thriftgen::BatchQueryIpRequest request;
+    for (const ClientId& id : clients) request.clients.push_back(wire::EncodeUuid(id));
+    thriftgen::BatchQueryIpReply reply;
+    RETURN_IF_ERROR(Call("BatchQueryIp", &C::send_BatchQueryIp, &C::recv_BatchQueryIp, request,
+                         reply, deadline));
+    return DecodeAll<ClientAddresses>(std::move(reply.clients));
   }
 
   Result<ClusterStatus> GetStatus(TimePoint deadline) override {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "transfer/base/ids.h"
 #include "transfer/base/strong_id.h"
@@ -50,6 +51,13 @@ struct ClientInfo {
   std::string address;  // as the client told it
   Duration since_ping{};
   uint32_t segment_count = 0;
+};
+
+// Numeric addresses of a client: those in what it told Ping, and of its segments' endpoints.
+struct ClientAddresses {
+  ClientId client;
+  std::vector<std::string> addresses;  // each once; IPv6 without brackets and scope
+  friend bool operator==(const ClientAddresses&, const ClientAddresses&) = default;
 };
 
 enum class PingStatus : uint8_t { kOk = 0, kNeedRemount = 1 };

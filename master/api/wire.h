@@ -76,6 +76,7 @@ thriftgen::ListObjectsReply Encode(const ListReply& reply);
 thriftgen::RemoveByRegexReply Encode(const RemoveByRegexReply& reply);
 thriftgen::SegmentInfo Encode(const SegmentInfo& info);
 thriftgen::ClientInfo Encode(const ClientInfo& info);
+thriftgen::ClientAddresses Encode(const ClientAddresses& addresses);
 thriftgen::ClusterStatus Encode(const ClusterStatus& status);
 
 Result<PingReply> Decode(thriftgen::PingReply&& in);
@@ -86,6 +87,7 @@ Result<ListReply> Decode(thriftgen::ListObjectsReply&& in);
 Result<RemoveByRegexReply> Decode(thriftgen::RemoveByRegexReply&& in);
 Result<SegmentInfo> Decode(thriftgen::SegmentInfo&& in);
 Result<ClientInfo> Decode(thriftgen::ClientInfo&& in);
+Result<ClientAddresses> Decode(thriftgen::ClientAddresses&& in);
 Result<ClusterStatus> Decode(thriftgen::ClusterStatus&& in);
 
 }  // namespace mooncake::wire

@@ -268,6 +268,22 @@ Result<ClientInfo> Decode(thriftgen::ClientInfo&& in) {
   return out;
 }
 
+thriftgen::ClientAddresses Encode(const ClientAddresses& addresses) {
+  thriftgen::ClientAddresses out;
+  out.client = EncodeUuid(addresses.client);
+  out.addresses = addresses.addresses;
+  return out;
+}
+
+Result<ClientAddresses> Decode(thriftgen::ClientAddresses&& in) {
+  Checker check;
+  check.Add(CheckCount("addresses", in.addresses.size(), kMaxBatch));
+  for (const std::string& address : in.addresses)
+    check.Add(CheckLength("address", address.size(), kMaxNameBytes));
+  RETURN_IF_ERROR(check.status());
+  return ClientAddresses{DecodeUuid<ClientId>(in.client), std::move(in.addresses)};
+}
+
 thriftgen::ClusterStatus Encode(const ClusterStatus& status) {
   thriftgen::ClusterStatus out;
   out.term = static_cast<int64_t>(status.term.value);

@@ -125,6 +125,12 @@ Status CheckList(const ListArgs& args) {
   return Status::Ok();
 }
 
+Status CheckBatch(const char* what, size_t count) {
+  if (count <= kMaxBatch) return Status::Ok();
+  return Invalid(std::to_string(count) + " " + what + ", at most " + std::to_string(kMaxBatch) +
+                 " are allowed");
+}
+
 Status CheckSegment(const ClientId& client, const SegmentDescriptor& segment) {
   if (client.IsNil()) return Invalid("the client's id is nil");
   if (segment.id.IsNil()) return Invalid("the segment's id is nil");

@@ -20,6 +20,8 @@ Status CheckName(const ObjectName& name);
 Status CheckPutStart(const PutStartArgs& args, Duration max_soft_pin_ttl);
 Status CheckAttributes(const ObjectAttributes& attributes);
 Status CheckList(const ListArgs& args);
+// More than kMaxBatch of something in one request.
+Status CheckBatch(const char* what, size_t count);
 Status CheckSegment(const ClientId& client, const SegmentDescriptor& segment);
 
 // A pattern that runs in linear time and bounded memory. A "." is any byte: keys need not be UTF-8.

@@ -64,6 +64,10 @@ Result<ObjectStat> MetadataCore::Stat(TimePoint now, const ObjectName& name) con
 Status MetadataCore::Remove(TimePoint now, const ObjectName& name, bool force) {
   return core::Remove(*state_, now, name, force);
 }
+Status MetadataCore::ClearReplicas(TimePoint now, const ObjectName& name,
+                                   const std::string& segment) {
+  return core::ClearReplicas(*state_, now, name, segment);
+}
 Status MetadataCore::Rename(TimePoint now, const ObjectName& from, const ObjectName& to,
                             bool no_replace) {
   return core::Rename(*state_, now, from, to, no_replace);
@@ -184,6 +188,10 @@ std::vector<SegmentInfo> MetadataCore::GetSegments(std::span<const SegmentId> id
 }
 std::vector<ClientInfo> MetadataCore::GetClients(TimePoint now) const {
   return core::GetClients(*state_, now);
+}
+Result<std::vector<ClientAddresses>> MetadataCore::QueryAddresses(
+    std::span<const ClientId> clients) const {
+  return core::QueryAddresses(*state_, clients);
 }
 std::vector<std::string> MetadataCore::SegmentNames(
     std::span<const ReplicaDescriptor> replicas) const {

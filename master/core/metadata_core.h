@@ -67,6 +67,7 @@ class MetadataCore {
   Result<bool> ExistKey(TimePoint now, const ObjectName& name, bool grant_lease);
   Result<ObjectStat> Stat(TimePoint now, const ObjectName& name) const;
   Status Remove(TimePoint now, const ObjectName& name, bool force);
+  Status ClearReplicas(TimePoint now, const ObjectName& name, const std::string& segment);
   Status Rename(TimePoint now, const ObjectName& from, const ObjectName& to, bool no_replace);
   Status SetAttributes(TimePoint now, const ObjectName& name, PutId version,
                        const ObjectAttributes& attributes);
@@ -107,6 +108,7 @@ class MetadataCore {
   // Sorted by name. Empty `ids`: all.
   std::vector<SegmentInfo> GetSegments(std::span<const SegmentId> ids) const;
   std::vector<ClientInfo> GetClients(TimePoint now) const;  // sorted by address, then id
+  Result<std::vector<ClientAddresses>> QueryAddresses(std::span<const ClientId> clients) const;
   // Names of the segments that hold these replicas, each once, in order of appearance.
   std::vector<std::string> SegmentNames(std::span<const ReplicaDescriptor> replicas) const;
   // `version` and `uptime` are the caller's to fill.

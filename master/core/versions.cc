@@ -13,6 +13,11 @@ bool AllLive(const State& state, std::span<const ExtentRef> extents) {
                      [&](const ExtentRef& e) { return state.pool.live(e.slot); });
 }
 
+bool TouchesSlot(std::span<const ExtentRef> extents, uint32_t slot) {
+  return std::any_of(extents.begin(), extents.end(),
+                     [&](const ExtentRef& e) { return e.slot == slot; });
+}
+
 // Calls visit(extents of one replica) for each; stops when it answers false.
 template <typename F>
 void ForEachReplica(std::span<const ExtentRef> extents, F&& visit) {
@@ -107,6 +112,16 @@ bool AnyReplicaLives(const State& state, std::span<const ExtentRef> extents) {
     return !any;
   });
   return any;
+}
+
+uint32_t ReadableReplicasOn(const State& state, const Object& object, uint32_t slot) {
+  ExtentRef scratch;
+  uint32_t count = 0;
+  ForEachReplica(object.extents(scratch), [&](std::span<const ExtentRef> replica) {
+    count += TouchesSlot(replica, slot) && AllLive(state, replica) ? 1 : 0;
+    return true;
+  });
+  return count;
 }
 
 uint32_t ReadableReplicas(const State& state, const Object& object) {
@@ -259,32 +274,54 @@ Object* DropIfLost(State& state, Object* object, TimePoint now) {
   return erased ? nullptr : object;
 }
 
-void ReleaseDeadReplicas(State& state, ExtentList& extents) {
+// Takes out the replicas that `go` says, giving their space back.
+template <typename F>
+static void ReleaseReplicas(State& state, ExtentList& extents, F&& go) {
   ExtentList kept;
   ForEachReplica(std::span<const ExtentRef>(extents), [&](std::span<const ExtentRef> replica) {
-    if (AllLive(state, replica)) {
-      kept.insert(kept.end(), replica.begin(), replica.end());
-    } else {
+    if (go(replica)) {
       ReleaseAll(state, replica);
+    } else {
+      kept.insert(kept.end(), replica.begin(), replica.end());
     }
     return true;
   });
   extents = std::move(kept);
 }
 
+void ReleaseDeadReplicas(State& state, ExtentList& extents) {
+  ReleaseReplicas(state, extents,
+                  [&](std::span<const ExtentRef> replica) { return !AllLive(state, replica); });
+}
+
+// `change` takes replicas out of the version's extents and gives their space back.
+template <typename F>
+static void ChangeReplicas(State& state, Object& object, TimePoint now, F&& change) {
+  ExtentRef scratch;
+  const auto span = object.extents(scratch);
+  ExtentList extents(span.begin(), span.end());
+  const bool queued = object.queue != Queue::kNone;
+  Dequeue(state, object);
+  CountReplicas(state, extents, ~uint64_t{0});
+  change(extents);
+  StoreExtents(state, object, extents);
+  CountReplicas(state, extents, 1);
+  SetUnderReplicated(state, object);
+  if (queued) Enqueue(state, object, now);
+}
+
 void DropDeadReplicas(State& state, Object* object, TimePoint now) {
   if (DropIfLost(state, object, now) == nullptr || !object->has_version()) return;
-  ExtentRef scratch;
-  const auto span = object->extents(scratch);
-  ExtentList extents(span.begin(), span.end());
-  const bool queued = object->queue != Queue::kNone;
-  Dequeue(state, *object);
-  CountReplicas(state, extents, ~uint64_t{0});
-  ReleaseDeadReplicas(state, extents);
-  StoreExtents(state, *object, extents);
-  CountReplicas(state, extents, 1);
-  SetUnderReplicated(state, *object);
-  if (queued) Enqueue(state, *object, now);
+  ChangeReplicas(state, *object, now,
+                 [&](ExtentList& extents) { ReleaseDeadReplicas(state, extents); });
+}
+
+void DropReplicasOn(State& state, Object& object, uint32_t slot, TimePoint now) {
+  ChangeReplicas(state, object, now, [&](ExtentList& extents) {
+    ReleaseReplicas(state, extents, [&](std::span<const ExtentRef> replica) {
+      return TouchesSlot(replica, slot) || !AllLive(state, replica);
+    });
+  });
 }
 
 void Unpin(State& state, Object& object, TimePoint now) {

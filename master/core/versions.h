@@ -13,6 +13,8 @@ bool IsReadable(const State& state, const Object& object);
 bool AnyReplicaLives(const State& state, std::span<const ExtentRef> extents);
 // Complete replicas on living segments; for an empty object, 1.
 uint32_t ReadableReplicas(const State& state, const Object& object);
+// Those of them with an extent in `slot`.
+uint32_t ReadableReplicasOn(const State& state, const Object& object, uint32_t slot);
 std::vector<ReplicaDescriptor> Describe(const State& state, std::span<const ExtentRef> extents,
                                         ReplicaStatus status);
 
@@ -47,6 +49,9 @@ void DropVersion(State& state, Object* object, TimePoint now);
 Object* DropIfLost(State& state, Object* object, TimePoint now);
 // Takes out replicas with an extent on a dead segment. May erase the object.
 void DropDeadReplicas(State& state, Object* object, TimePoint now);
+// Takes out replicas with an extent in `slot`; their space is free at once, so nobody may hold a lease. A readable
+// replica must be left.
+void DropReplicasOn(State& state, Object& object, uint32_t slot, TimePoint now);
 // Removes replicas with a dead extent from the list, giving their space back.
 void ReleaseDeadReplicas(State& state, ExtentList& extents);
 void ReleaseAll(State& state, std::span<const ExtentRef> extents);

@@ -18,6 +18,7 @@ enum class MasterCall : uint8_t {
   kExistKey,
   kStat,
   kRemove,
+  kReplicaClear,
   kRemoveByRegex,
   kRemoveAll,
   kGetReplicaListByRegex,
@@ -30,6 +31,7 @@ enum class MasterCall : uint8_t {
   kUnmountSegment,
   kGetSegments,
   kGetClients,
+  kQueryIp,
   kGetStatus,
 };
 inline constexpr size_t kMasterCalls = static_cast<size_t>(MasterCall::kGetStatus) + 1;

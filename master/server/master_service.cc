@@ -234,6 +234,13 @@ std::vector<Status> MasterService::BatchRemove(std::span<const ObjectName> names
                            MC_REQUIRES(mutex_) { return core_.Remove(now, name, force); });
 }
 
+std::vector<Status> MasterService::BatchReplicaClear(std::span<const ObjectName> names,
+                                                     const std::string& segment, TimePoint) {
+  return Batch<Status>(MasterCall::kReplicaClear, names, options_.keys_per_lock,
+                       [&](TimePoint now, const ObjectName& name)
+                           MC_REQUIRES(mutex_) { return core_.ClearReplicas(now, name, segment); });
+}
+
 Status MasterService::Rename(const ObjectName& from, const ObjectName& to, bool no_replace,
                              TimePoint) {
   return Single(MasterCall::kRename, [&](TimePoint now) MC_REQUIRES(mutex_) {
@@ -279,6 +286,12 @@ Result<std::vector<ClientInfo>> MasterService::GetClients(TimePoint) {
   return Single(MasterCall::kGetClients, [&](TimePoint now) MC_REQUIRES(mutex_) {
     return Result<std::vector<ClientInfo>>(core_.GetClients(now));
   });
+}
+
+Result<std::vector<ClientAddresses>> MasterService::BatchQueryIp(std::span<const ClientId> clients,
+                                                                 TimePoint) {
+  return Single(MasterCall::kQueryIp,
+                [&](TimePoint) MC_REQUIRES(mutex_) { return core_.QueryAddresses(clients); });
 }
 
 Result<ClusterStatus> MasterService::GetStatus(TimePoint) {

@@ -66,6 +66,8 @@ class MasterService final : public MasterApi {
                                             TimePoint deadline) override;
   std::vector<Status> BatchRemove(std::span<const ObjectName> names, bool force,
                                   TimePoint deadline) override;
+  std::vector<Status> BatchReplicaClear(std::span<const ObjectName> names,
+                                        const std::string& segment, TimePoint deadline) override;
   Result<RemoveByRegexReply> RemoveByRegex(const RemoveByRegexArgs& args,
                                            TimePoint deadline) override;
   Result<uint64_t> RemoveAll(const std::string& tenant, bool force, TimePoint deadline) override;
@@ -87,6 +89,8 @@ class MasterService final : public MasterApi {
   Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId> ids,
                                                TimePoint deadline) override;
   Result<std::vector<ClientInfo>> GetClients(TimePoint deadline) override;
+  Result<std::vector<ClientAddresses>> BatchQueryIp(std::span<const ClientId> clients,
+                                                    TimePoint deadline) override;
   Result<ClusterStatus> GetStatus(TimePoint deadline) override;
 
  private:

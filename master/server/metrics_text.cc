@@ -25,6 +25,7 @@ constexpr std::array<CallName, kMasterCalls> kCallNames = {{
     {MasterCall::kExistKey, "exist_key", true},
     {MasterCall::kStat, "stat", true},
     {MasterCall::kRemove, "remove", true},
+    {MasterCall::kReplicaClear, "replica_clear", true},
     {MasterCall::kRemoveByRegex, "remove_by_regex", false},
     {MasterCall::kRemoveAll, "remove_all", false},
     {MasterCall::kGetReplicaListByRegex, "get_replica_list_by_regex", false},
@@ -37,6 +38,7 @@ constexpr std::array<CallName, kMasterCalls> kCallNames = {{
     {MasterCall::kUnmountSegment, "unmount_segment", false},
     {MasterCall::kGetSegments, "get_segments", false},
     {MasterCall::kGetClients, "get_clients", false},
+    {MasterCall::kQueryIp, "query_ip", false},
     {MasterCall::kGetStatus, "get_status", false},
 }};
 

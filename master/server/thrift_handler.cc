@@ -191,6 +191,17 @@ void ThriftHandler::BatchRemove(thriftgen::BatchStatusReply& reply,
   });
 }
 
+void ThriftHandler::BatchReplicaClear(thriftgen::BatchStatusReply& reply,
+                                      const thriftgen::BatchReplicaClearRequest& request) {
+  Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
+    RETURN_IF_ERROR(wire::CheckLength("segment name", request.segment.size(), wire::kMaxNameBytes));
+    return RunStatusBatch<ObjectName>(
+        Take(request.names), reply.results, [&](std::span<const ObjectName> names) {
+          return master_.BatchReplicaClear(names, request.segment, deadline);
+        });
+  });
+}
+
 void ThriftHandler::RemoveByRegex(thriftgen::RemoveByRegexReply& reply,
                                   const thriftgen::RemoveByRegexRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
@@ -319,6 +330,20 @@ void ThriftHandler::GetClients(thriftgen::GetClientsReply& reply,
     ASSIGN_OR_RETURN(const std::vector<ClientInfo> clients, master_.GetClients(deadline));
     reply.clients.reserve(clients.size());
     for (const ClientInfo& info : clients) reply.clients.push_back(wire::Encode(info));
+    return Status::Ok();
+  });
+}
+
+void ThriftHandler::BatchQueryIp(thriftgen::BatchQueryIpReply& reply,
+                                 const thriftgen::BatchQueryIpRequest& request) {
+  Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
+    std::vector<ClientId> ids;
+    ids.reserve(request.clients.size());
+    for (const thriftgen::Uuid& id : request.clients) ids.push_back(wire::DecodeUuid<ClientId>(id));
+    ASSIGN_OR_RETURN(const std::vector<ClientAddresses> clients,
+                     master_.BatchQueryIp(ids, deadline));
+    reply.clients.reserve(clients.size());
+    for (const ClientAddresses& client : clients) reply.clients.push_back(wire::Encode(client));
     return Status::Ok();
   });
 }

@@ -32,6 +32,8 @@ class ThriftHandler final : public thriftgen::MasterRpcIf {
   void BatchStat(thriftgen::BatchStatReply& reply, const thriftgen::NamesRequest& request) override;
   void BatchRemove(thriftgen::BatchStatusReply& reply,
                    const thriftgen::BatchRemoveRequest& request) override;
+  void BatchReplicaClear(thriftgen::BatchStatusReply& reply,
+                         const thriftgen::BatchReplicaClearRequest& request) override;
   void RemoveByRegex(thriftgen::RemoveByRegexReply& reply,
                      const thriftgen::RemoveByRegexRequest& request) override;
   void RemoveAll(thriftgen::CountReply& reply, const thriftgen::RemoveAllRequest& request) override;
@@ -54,6 +56,8 @@ class ThriftHandler final : public thriftgen::MasterRpcIf {
                    const thriftgen::GetSegmentsRequest& request) override;
   void GetClients(thriftgen::GetClientsReply& reply,
                   const thriftgen::PlainRequest& request) override;
+  void BatchQueryIp(thriftgen::BatchQueryIpReply& reply,
+                    const thriftgen::BatchQueryIpRequest& request) override;
   void GetStatus(thriftgen::GetStatusReply& reply, const thriftgen::PlainRequest& request) override;
 
  private:

@@ -107,6 +107,12 @@ std::vector<Status> FaultyMaster::BatchRemove(std::span<const ObjectName> names,
   return Batch("BatchRemove", names.size(),
                [&] { return inner_->BatchRemove(names, force, deadline); });
 }
+std::vector<Status> FaultyMaster::BatchReplicaClear(std::span<const ObjectName> names,
+                                                    const std::string& segment,
+                                                    TimePoint deadline) {
+  return Batch("BatchReplicaClear", names.size(),
+               [&] { return inner_->BatchReplicaClear(names, segment, deadline); });
+}
 Result<RemoveByRegexReply> FaultyMaster::RemoveByRegex(const RemoveByRegexArgs& args,
                                                        TimePoint deadline) {
   return One("RemoveByRegex", [&] { return inner_->RemoveByRegex(args, deadline); });
@@ -158,6 +164,10 @@ Result<std::vector<SegmentInfo>> FaultyMaster::GetSegments(std::span<const Segme
 }
 Result<std::vector<ClientInfo>> FaultyMaster::GetClients(TimePoint deadline) {
   return One("GetClients", [&] { return inner_->GetClients(deadline); });
+}
+Result<std::vector<ClientAddresses>> FaultyMaster::BatchQueryIp(std::span<const ClientId> clients,
+                                                                TimePoint deadline) {
+  return One("BatchQueryIp", [&] { return inner_->BatchQueryIp(clients, deadline); });
 }
 Result<ClusterStatus> FaultyMaster::GetStatus(TimePoint deadline) {
   return One("GetStatus", [&] { return inner_->GetStatus(deadline); });

@@ -37,6 +37,10 @@ class NullMaster : public MasterApi {
   std::vector<Status> BatchRemove(std::span<const ObjectName> names, bool, TimePoint) override {
     return std::vector<Status>(names.size(), No());
   }
+  std::vector<Status> BatchReplicaClear(std::span<const ObjectName> names, const std::string&,
+                                        TimePoint) override {
+    return std::vector<Status>(names.size(), No());
+  }
   Result<RemoveByRegexReply> RemoveByRegex(const RemoveByRegexArgs&, TimePoint) override {
     return No();
   }
@@ -65,6 +69,9 @@ class NullMaster : public MasterApi {
     return No();
   }
   Result<std::vector<ClientInfo>> GetClients(TimePoint) override { return No(); }
+  Result<std::vector<ClientAddresses>> BatchQueryIp(std::span<const ClientId>, TimePoint) override {
+    return No();
+  }
   Result<ClusterStatus> GetStatus(TimePoint) override { return No(); }
 
  private:

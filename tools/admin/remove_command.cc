@@ -19,6 +19,7 @@ constexpr size_t kKeysPerCall = 1000;
 struct RemoveRequest {
   std::vector<std::string> typed;
   std::string pattern;
+  std::string segment;  // clear only what is there
   bool by_regex = false;
   bool force = false;
   bool full_match = false;
@@ -31,6 +32,15 @@ ExitStatus Usage(Session& session, const std::string& message) {
   return Fail(session, "rm", Status(ErrorCode::kInvalidParams, message));
 }
 
+std::vector<Status> ClearOnSegment(Session& session, std::span<const std::string> keys,
+                                   const std::string& segment) {
+  std::vector<ObjectName> names;
+  for (const std::string& key : keys) {
+    names.push_back({.tenant = session.config().tenant, .key = key});
+  }
+  return session.master().BatchReplicaClear(names, segment, session.Deadline());
+}
+
 ExitStatus RemoveKeys(Session& session, const RemoveRequest& request) {
   const auto keys = KeysFromArguments(session, request.typed);
   if (!keys.ok()) return Fail(session, "rm", keys.status());
@@ -41,7 +51,8 @@ ExitStatus RemoveKeys(Session& session, const RemoveRequest& request) {
   const std::span<const std::string> all = *keys;
   for (size_t start = 0; start < all.size(); start += kKeysPerCall) {
     const auto chunk = all.subspan(start, std::min(kKeysPerCall, all.size() - start));
-    const auto results = (*client)->BatchRemove(chunk, request.force);
+    const auto results = request.segment.empty() ? (*client)->BatchRemove(chunk, request.force)
+                                                 : ClearOnSegment(session, chunk, request.segment);
     for (size_t i = 0; i < chunk.size(); ++i) {
       Json json;
       SetText(json, "key", chunk[i]);
@@ -146,6 +157,8 @@ ExitStatus RunRemove(Session& session, const RemoveRequest& request) {
     return Usage(session, "no key is named, and no --regex");
   if (request.by_regex && !request.typed.empty())
     return Usage(session, "keys and --regex do not go together: two commands, please");
+  if (!request.segment.empty() && (request.by_regex || request.force))
+    return Usage(session, "--segment goes with keys only, and leaves alone what is being read");
   if (!request.by_regex && (request.dry_run || request.full_match))
     return Usage(session, "--dry-run and --full-match belong to --regex");
   return request.by_regex ? RemoveByPattern(session, request) : RemoveKeys(session, request);
@@ -159,6 +172,8 @@ void AddRemoveCommand(CLI::App& app, Invocation& invocation) {
   AddTexts(rm, "KEY", request->typed, "keys");
   rm->add_flag("-f,--force", request->force,
                "those too that are read under a lease; readers keep the value to the end");
+  AddText(rm, "--segment", request->segment,
+          "only the replicas on this segment; the object stays while it has others", "NAME");
   CLI::Option* regex = AddText(
       rm, "--regex", request->pattern,
       "RE2 pattern instead of keys. It is SEARCHED for: 'b' matches 'abc'; anchor it with ^ "

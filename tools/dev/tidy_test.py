@@ -10,7 +10,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 # pylint: disable=wrong-import-position
-from tidy_checks import clang, includes, lengths, purity, readmes, registered, table, words  # noqa: E402
+from tidy_checks import behaviours, clang, includes, lengths, purity, readmes, registered, table, words  # noqa: E402
 from tidy_checks.tree import Tree, code_of  # noqa: E402
 
 
@@ -215,6 +215,34 @@ class Readmes(TreeCase):
                           'fuse/fs/a.cc': '', 'fuse/README.md': full, 'tests/README.md': full, 'tests/unit/a_test.cc': ''})
         self.assertEqual(['client/core/README.md:1: no part "File map"', 'fuse/fs/README.md:1: missing'],
                          self.messages(readmes.check(tree)))
+
+
+class Behaviours(TreeCase):
+    LISTS = 'mc_test(t\n  SOURCES a_test.cc in/suite.cc  # b_test.cc\n  DEPS x)\n'
+    SOURCES = {'tests/unit/CMakeLists.txt': LISTS,
+               'tests/unit/a_test.cc': '#include "tests/suite.h"\nTEST_F(A, One) {}\n// TEST(A, Gone)\nMY_INSTANTIATE_SUITE(Far, &Make)\n',
+               'tests/unit/in/suite.cc': 'TEST_P(Suite,\n       Two) {}\n', 'tests/suite.h': 'TEST_P(Shared, Three) {}\n'}
+
+    def check(self, *rows):
+        others = [f'| {n} | x | | not yet |\n' for n in behaviours.NUMBERS if n > len(rows)]
+        table = ''.join(f'| {n} | x | {row} | |\n' for n, row in enumerate(rows, 1)) + ''.join(others)
+        return [f.message for f in behaviours.check(self.tree({**self.SOURCES, behaviours.TABLE: table}))]
+
+    def test_tests_that_exist_are_right(self):
+        self.assertEqual([], self.check('`t/A.One`<br>`t/Far/Suite.Two`', '`t/Suite.Two` `t/Shared.Three` and `not a name`'))
+
+    def test_tests_that_do_not_exist_are_found(self):
+        self.assertEqual(['no test t/A.Gone: there is no such case', 'no test u/A.One: there is no such program',
+                          'no test t/Suite.Two: there is no such instance'],
+                         self.check('`t/A.Gone`', '`u/A.One`', '`t/Near/Suite.Two`'))
+
+    def test_each_behaviour_has_one_row_that_says_something(self):
+        table = '| 1 | x | | |\n| 2 | | | |\n| 1 | y | | |\n'
+        found = [f.message for f in behaviours.check(self.tree({behaviours.TABLE: table}))]
+        self.assertIn('1 has a row already, line 1', found)
+        self.assertIn('2 says nothing', found)
+        self.assertIn('no row for behaviour 3', found)
+        self.assertNotIn('no row for behaviour 99', found)
 
 
 class Purity(unittest.TestCase):

@@ -217,6 +217,13 @@ struct BatchRemoveRequest {
   3: bool force
 }
 
+// `segment` is a name; "" = all.
+struct BatchReplicaClearRequest {
+  1: i32 timeout_ms
+  2: list<common.ObjectName> names
+  3: string segment
+}
+
 struct RemoveByRegexRequest {
   1: i32 timeout_ms
   2: string tenant
@@ -348,6 +355,20 @@ struct GetClientsReply {
   3: list<ClientInfo> clients
 }
 
+struct BatchQueryIpRequest {
+  1: i32 timeout_ms
+  2: list<common.Uuid> clients
+}
+struct ClientAddresses {
+  1: common.Uuid client
+  2: list<string> addresses
+}
+struct BatchQueryIpReply {
+  1: common.Status status
+  2: i64 term
+  3: list<ClientAddresses> clients
+}
+
 struct ClusterStatus {
   1: i64 term
   2: string version
@@ -381,6 +402,7 @@ service MasterRpc {
   BatchStatReply BatchStat(1: NamesRequest request)
 
   BatchStatusReply BatchRemove(1: BatchRemoveRequest request)
+  BatchStatusReply BatchReplicaClear(1: BatchReplicaClearRequest request)
   RemoveByRegexReply RemoveByRegex(1: RemoveByRegexRequest request)
   CountReply RemoveAll(1: RemoveAllRequest request)
   GetReplicaListByRegexReply GetReplicaListByRegex(1: GetReplicaListByRegexRequest request)
@@ -395,5 +417,6 @@ service MasterRpc {
   StatusReply UnmountSegment(1: UnmountSegmentRequest request)
   GetSegmentsReply GetSegments(1: GetSegmentsRequest request)
   GetClientsReply GetClients(1: PlainRequest request)
+  BatchQueryIpReply BatchQueryIp(1: BatchQueryIpRequest request)
   GetStatusReply GetStatus(1: PlainRequest request)
 }

@@ -36,6 +36,9 @@ uint8_t PlaceInChain(const State& state, size_t count,
 
 // remove_ops.cc
 Status Remove(State& state, TimePoint now, const ObjectName& name, bool force);
+// Those on the segment of that name; "" = all of them.
+Status ClearReplicas(State& state, TimePoint now, const ObjectName& name,
+                     const std::string& segment);
 // Visits about `max_keys` keys at the position.
 void StepWalk(State& state, TimePoint now, RemoveByRegexWalk& walk, uint32_t max_keys);
 void StepWalk(State& state, TimePoint now, RemoveAllWalk& walk, uint32_t max_keys);
@@ -63,6 +66,8 @@ void RemoveClient(State& state, const ClientId& client);
 // report_ops.cc
 std::vector<SegmentInfo> GetSegments(const State& state, std::span<const SegmentId> ids);
 std::vector<ClientInfo> GetClients(const State& state, TimePoint now);
+Result<std::vector<ClientAddresses>> QueryAddresses(const State& state,
+                                                    std::span<const ClientId> clients);
 std::vector<std::string> SegmentNames(const State& state,
                                       std::span<const ReplicaDescriptor> replicas);
 Counters GetCounters(const State& state);

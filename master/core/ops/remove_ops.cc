@@ -90,9 +90,8 @@ void Visit(State& state, TimePoint now, WalkPosition& position, StepLimit limit,
   }
 }
 
-}  // namespace
-
-Status Remove(State& state, TimePoint now, const ObjectName& name, bool force) {
+// The object, if its readable version may be taken away.
+Result<Object*> FindRemovable(State& state, TimePoint now, const ObjectName& name, bool force) {
   RETURN_IF_ERROR(CheckName(name));
   Object* object = Lookup(state, now, name);
   if (object == nullptr || !IsReadable(state, *object)) {
@@ -107,7 +106,36 @@ Status Remove(State& state, TimePoint now, const ObjectName& name, bool force) {
             "key " + Quote(name.key) + " is leased for another " +
                 std::to_string(ToMillis(LeaseEnd(state, *object) - now)) + " ms"};
   }
+  return object;
+}
+
+}  // namespace
+
+Status Remove(State& state, TimePoint now, const ObjectName& name, bool force) {
+  ASSIGN_OR_RETURN(Object * object, FindRemovable(state, now, name, force));
   RemoveVersion(state, object, now);
+  return Status::Ok();
+}
+
+Status ClearReplicas(State& state, TimePoint now, const ObjectName& name,
+                     const std::string& segment) {
+  if (segment.empty()) return Remove(state, now, name, /*force=*/false);
+  const uint32_t slot = state.pool.FindByName(segment);
+  if (slot == kNoSlot) {
+    return {ErrorCode::kSegmentNotFound, "segment " + Quote(segment) + " is not mounted"};
+  }
+  ASSIGN_OR_RETURN(Object * object, FindRemovable(state, now, name, /*force=*/false));
+  const uint32_t before = ReadableReplicas(state, *object);
+  const uint32_t there = ReadableReplicasOn(state, *object, slot);
+  if (there == 0) {
+    return {ErrorCode::kReplicaNotFound,
+            "key " + Quote(name.key) + " has no replica on segment " + Quote(segment)};
+  }
+  if (there == before) {
+    RemoveVersion(state, object, now);
+  } else {
+    DropReplicasOn(state, *object, slot, now);
+  }
   return Status::Ok();
 }
 

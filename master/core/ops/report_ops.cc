@@ -1,6 +1,10 @@
 // What the core knows about itself.
 #include <algorithm>
+#include <map>
+#include <string_view>
 
+#include "master/core/checks.h"
+#include "master/core/numeric_address.h"
 #include "master/core/ops/ops.h"
 
 namespace mooncake::core {
@@ -36,6 +40,38 @@ std::vector<ClientInfo> GetClients(const State& state, TimePoint now) {
     return a.address != b.address ? a.address < b.address : a.id < b.id;
   });
   return infos;
+}
+
+Result<std::vector<ClientAddresses>> QueryAddresses(const State& state,
+                                                    std::span<const ClientId> clients) {
+  RETURN_IF_ERROR(CheckBatch("client ids", clients.size()));
+  std::map<ClientId, std::vector<std::string>> endpoints;
+  for (const ClientId& id : clients) endpoints[id];
+  for (const auto& [name, slot] : state.pool.by_name()) {
+    const SegmentDescriptor& segment = state.pool.at(slot).descriptor;
+    const auto it = endpoints.find(segment.owner);
+    if (it != endpoints.end()) it->second.push_back(segment.endpoint);
+  }
+  std::vector<ClientAddresses> answer;
+  for (const ClientId& id : clients) {
+    const auto* client = state.clients.Find(id);
+    if (client == nullptr) continue;
+    std::vector<std::string>& addresses = answer.emplace_back(ClientAddresses{id, {}}).addresses;
+    const auto add = [&](std::string_view text) {
+      const auto address = NumericAddress(text);
+      if (address && std::find(addresses.begin(), addresses.end(), *address) == addresses.end())
+        addresses.push_back(*address);
+    };
+    // What a client tells of itself is for people: a name, an endpoint, both.
+    const std::string_view told = client->value.address;
+    for (size_t begin = 0; begin < told.size();) {
+      const size_t end = std::min(told.find(' ', begin), told.size());
+      add(told.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    for (const std::string& endpoint : endpoints[id]) add(endpoint);
+  }
+  return answer;
 }
 
 std::vector<std::string> SegmentNames(const State& state,

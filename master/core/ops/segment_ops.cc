@@ -103,10 +103,7 @@ Status MountSegment(State& state, TimePoint now, const ClientId& id,
 Status ReMountSegments(State& state, TimePoint now, const ClientId& id,
                        std::span<const SegmentDescriptor> segments) {
   if (id.IsNil()) return {ErrorCode::kInvalidParams, "the client's id is nil"};
-  if (segments.size() > kMaxBatch) {
-    return {ErrorCode::kInvalidParams, std::to_string(segments.size()) + " segments, at most " +
-                                           std::to_string(kMaxBatch) + " are allowed"};
-  }
+  RETURN_IF_ERROR(CheckBatch("segments", segments.size()));
   for (const SegmentDescriptor& segment : segments) {
     RETURN_IF_ERROR(CheckSegment(id, segment));
     RETURN_IF_ERROR(CheckMount(state, segment));

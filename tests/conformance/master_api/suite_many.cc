@@ -69,6 +69,36 @@ TEST_P(MasterApiSuite, RenamePrefixWaitsForNoWriteBelow) {
             ErrorCode::kObjectReplicaBusy);
 }
 
+TEST_P(MasterApiSuite, ReplicasAreClearedEverywhereOrOnOneSegment) {
+  Mount(1);
+  Mount(2);
+  std::vector<ObjectName> names;
+  for (const char* key : {"both", "leased", "missing", "both"}) names.push_back(Name(key));
+  for (const char* key : {"both", "leased", "other"}) {
+    PutStartArgs args{client_, Name(key), 100};
+    args.config.replica_num = 2;
+    const auto started = api().BatchPutStart({&args, 1}, Soon());
+    ASSERT_TRUE(started[0].ok()) << started[0].status();
+    ASSERT_EQ(End(Name(key), started[0]->put_id), Status::Ok());
+  }
+  ASSERT_TRUE(Get(Name("leased")).ok());
+
+  const auto on_one = api().BatchReplicaClear(names, "segment1", Soon());
+  ASSERT_EQ(on_one.size(), 4u);
+  EXPECT_EQ(on_one[0], Status::Ok());
+  EXPECT_EQ(on_one[1].code(), ErrorCode::kObjectHasLease);
+  EXPECT_EQ(on_one[2].code(), ErrorCode::kObjectNotFound);
+  EXPECT_EQ(on_one[3].code(), ErrorCode::kReplicaNotFound);
+  EXPECT_EQ(Stat(Name("both"))->replica_count, 1u);
+  EXPECT_EQ(Stat(Name("other"))->replica_count, 2u);
+  EXPECT_EQ(api().BatchReplicaClear(names, "nowhere", Soon())[0].code(),
+            ErrorCode::kSegmentNotFound);
+
+  EXPECT_EQ(api().BatchReplicaClear(names, "", Soon())[0], Status::Ok());
+  EXPECT_EQ(Keys(""), (KeyList{"leased", "other"}));
+  EXPECT_TRUE(api().BatchReplicaClear({}, "", Soon()).empty());
+}
+
 TEST_P(MasterApiSuite, RemoveByRegexSearchesCountsAndSamples) {
   Mount(1);
   for (const char* key : {"log1", "log2", "mylog3", "other"}) Put(Name(key));
@@ -138,6 +168,17 @@ TEST_P(MasterApiSuite, PingTellsTermClockAndTtl) {
   ASSERT_EQ(clients->size(), 1u);
   EXPECT_EQ(clients->front().id, client_);
   EXPECT_EQ(clients->front().address, "somewhere");
+}
+
+TEST_P(MasterApiSuite, AddressesOfManyClientsAreAnsweredInTheOrderAsked) {
+  Mount(1);
+  ASSERT_TRUE(api().Ping(client_, "somewhere [fd00::9]:1", Soon()).ok());
+  const std::vector<ClientId> asked = {client_, ClientId{1, 2}, Node(1)};
+  const auto answer = api().BatchQueryIp(asked, Soon());
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(*answer,
+            (std::vector<ClientAddresses>{{client_, {"fd00::9"}}, {Node(1), {"10.0.0.1"}}}));
+  EXPECT_TRUE(api().BatchQueryIp({}, Soon())->empty());
 }
 
 TEST_P(MasterApiSuite, SegmentsAreShownWithWhatIsOnThem) {

@@ -202,6 +202,59 @@ TEST_P(MasterApiSuite, BatchesAnswerInOrderAndEachMentionOfAKey) {
   EXPECT_TRUE(exist[3].value());
 }
 
+TEST_P(MasterApiSuite, ABatchOfUpsertsMixesNewAndOldKeys) {
+  Mount(1);
+  const PutId same = Put(Name("same"), 10);
+  Put(Name("other"), 10);
+  std::vector<PutStartArgs> puts;
+  for (const auto& [key, size] : {std::pair{"new", 5}, {"same", 10}, {"other", 20}}) {
+    puts.push_back({client_, Name(key), static_cast<uint64_t>(size), WriteMode::kReplace});
+  }
+  const auto started = api().BatchPutStart(puts, Soon());
+  ASSERT_EQ(started.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(started[i].ok()) << started[i].status();
+    EXPECT_EQ(End(puts[i].name, started[i]->put_id), Status::Ok());
+    EXPECT_EQ(Stat(puts[i].name)->size, puts[i].size);
+  }
+  EXPECT_NE(Stat(Name("same"))->put_id, same);
+}
+
+TEST_P(MasterApiSuite, GroupsBelongToTheEntriesOfABatch) {
+  Mount(1);
+  std::vector<PutStartArgs> puts;
+  const std::string groups[] = {"g", "", "h", "g"};
+  for (size_t i = 0; i < 4; ++i) {
+    puts.push_back({client_, Name("k" + std::to_string(i)), 10});
+    puts.back().config.group = groups[i];
+  }
+  const auto started = api().BatchPutStart(puts, Soon());
+  ASSERT_EQ(started.size(), 4u);
+  for (size_t i = 0; i < 4; ++i) {
+    ASSERT_TRUE(started[i].ok()) << started[i].status();
+    ASSERT_EQ(End(puts[i].name, started[i]->put_id), Status::Ok());
+    EXPECT_EQ(Stat(puts[i].name)->group, groups[i]);
+  }
+}
+
+TEST_P(MasterApiSuite, ABatchOfRemovesAnswersPerKeyAndTheSecondMentionFindsNothing) {
+  Mount(1);
+  Put(Name("a"));
+  Put(Name("b /#%\xff\n"));
+  Put(Name("leased"));
+  ASSERT_TRUE(Get(Name("leased")).ok());
+  const std::vector<ObjectName> names = {Name("a"), Name("missing"), Name("a"), Name("b /#%\xff\n"),
+                                         Name("leased")};
+  const auto removed = api().BatchRemove(names, false, Soon());
+  ASSERT_EQ(removed.size(), 5u);
+  EXPECT_EQ(removed[0], Status::Ok());
+  EXPECT_EQ(removed[1].code(), ErrorCode::kObjectNotFound);
+  EXPECT_EQ(removed[2].code(), ErrorCode::kObjectNotFound);
+  EXPECT_EQ(removed[3], Status::Ok());
+  EXPECT_EQ(removed[4].code(), ErrorCode::kObjectHasLease);
+  EXPECT_TRUE(api().BatchRemove({}, false, Soon()).empty());
+}
+
 TEST_P(MasterApiSuite, BatchesMayBeEmptyOrLargeButNotTooLarge) {
   EXPECT_TRUE(api().BatchStat({}, Soon()).empty());
   EXPECT_TRUE(api().BatchPutStart({}, Soon()).empty());

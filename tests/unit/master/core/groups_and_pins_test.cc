@@ -31,6 +31,20 @@ TEST_F(Groups, RemovingAMemberKeepsTheOthersAndTheLastDropsTheGroup) {
   EXPECT_EQ(core().Stat(now_, Name("g0")).value_or({}).group, "");
 }
 
+TEST_F(Groups, AKeyRemovedInAnyWayMayComeBackWithoutItsGroup) {
+  Mount("a", kMiB);
+  const auto stat_group = [&] { return core().Stat(now_, Name("k")).value_or({}).group; };
+  Put("k", 1, {.group = "g"});
+  EXPECT_EQ(core().RemoveByRegex(now_, {.pattern = "^k$"}).value_or({}).removed, 1u);
+  Put("k", 1);
+  EXPECT_EQ(stat_group(), "");
+  EXPECT_EQ(Remove("k"), Status::Ok());
+  Put("k", 1, {.group = "h"});
+  EXPECT_EQ(stat_group(), "h");
+  EXPECT_EQ(core().RemoveAll(now_, kDefaultTenant, false).value_or(0), 1u);
+  EXPECT_EQ(core().GetCounters().groups, 0u);
+}
+
 TEST_F(Groups, BelongToATenant) {
   Mount("a", kMiB);
   Put("k", 1, {.group = "g"});

@@ -1,5 +1,6 @@
 #include "master/core/placement/placer.h"
 
+#include <algorithm>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -79,6 +80,52 @@ TEST_F(PlacerTest, PreferredComeFirstAndExcludedNever) {
     EXPECT_EQ(one[0].slot, a);
   }
   EXPECT_TRUE(Place(100, 1, {}, {"a", "b", "c"}).empty());
+}
+
+TEST_F(PlacerTest, FreeRatioFirstKeepsSegmentsEvenlyFull) {
+  for (int i = 0; i < 8; ++i) Mount("s" + std::to_string(i), (1 + i % 2) * kMiB);
+  Placer placer(pool_, AllocationStrategy::kFreeRatioFirst, 1 << 20);
+  for (int i = 0; i < 600; ++i) {
+    ASSERT_EQ(placer
+                  .Place({.size = 10000,
+                          .replicas = 1,
+                          .preferred = {},
+                          .excluded = {},
+                          .old_slots = {},
+                          .host_id = {},
+                          .key = "k"},
+                         rng_)
+                  .size(),
+              1u);
+  }
+  double lowest = 1;
+  double highest = 0;
+  for (uint32_t slot = 0; slot < pool_.slot_count(); ++slot) {
+    const Segment& segment = pool_.at(slot);
+    const double use =
+        static_cast<double>(segment.used()) / static_cast<double>(segment.capacity());
+    lowest = std::min(lowest, use);
+    highest = std::max(highest, use);
+  }
+  EXPECT_LT(highest - lowest, 0.15);
+}
+
+TEST_F(PlacerTest, ExplicitPreferencesComeBeforeTheWritersHost) {
+  const uint32_t mine = Mount("a", kMiB, "mine");
+  const uint32_t wanted = Mount("b", kMiB, "other");
+  Placer placer(pool_, AllocationStrategy::kLocalFirst, 1 << 20);
+  const std::vector<std::string> preferred{"b"};
+  PlacementRequest request{.size = 100,
+                           .replicas = 2,
+                           .preferred = preferred,
+                           .excluded = {},
+                           .old_slots = {},
+                           .host_id = "mine",
+                           .key = "k"};
+  const ExtentList extents = placer.Place(request, rng_);
+  ASSERT_EQ(extents.size(), 2u);
+  EXPECT_EQ(extents[0].slot, wanted);
+  EXPECT_EQ(extents[1].slot, mine);
 }
 
 TEST_F(PlacerTest, AFullPreferredSegmentFallsBack) {

@@ -70,6 +70,17 @@ TEST_F(PutStart, AReadableKeyCannotBeCreated) {
   EXPECT_EQ(Start("k", 1).code(), ErrorCode::kObjectAlreadyExists);
 }
 
+TEST_F(PutStart, OfCreatesUnderDifferentGroupsTheFirstWins) {
+  Mount("a", kMiB);
+  const auto first = Start("k", 1, {.group = "g"});
+  EXPECT_EQ(Start("k", 1, {.group = "h"}, WriteMode::kCreate, kOther).code(),
+            ErrorCode::kObjectAlreadyExists);
+  EXPECT_EQ(Start("k", 1, {}, WriteMode::kCreate, kOther).code(), ErrorCode::kObjectAlreadyExists);
+  EXPECT_EQ(End("k", first.value_or({}).put_id), Status::Ok());
+  EXPECT_EQ(core().Stat(now_, Name("k")).value_or({}).group, "g");
+  EXPECT_EQ(core().GetCounters().groups, 1u);
+}
+
 TEST_F(PutStart, AYoungWriteHoldsTheKeyAndAnOldOneIsPreempted) {
   options_.put_start_discard_timeout = Seconds(3);
   options_.put_start_release_timeout = Seconds(5);
@@ -130,6 +141,14 @@ TEST_F(PutStart, WithoutRoomTheMessageNamesWantedFreeAndLargestHole) {
 
 TEST_F(PutStart, WithoutSegmentsThereIsNoRoom) {
   EXPECT_EQ(Start("k", 1).code(), ErrorCode::kNoAvailableHandle);
+}
+
+TEST_F(PutStart, WhatNoSegmentCanHoldEvictsNothingLater) {
+  EXPECT_EQ(Start("early", 1).code(), ErrorCode::kNoAvailableHandle);
+  Mount("a", kMiB);
+  Put("k", 1000);
+  TickAll();
+  EXPECT_TRUE(Exists("k"));
 }
 
 TEST_F(PutStart, AnEmptyObjectNeedsNoSegment) {

@@ -1,9 +1,18 @@
+#include <set>
+
 #include "tests/unit/master/core/core_fixture.h"
 
 namespace mooncake::core {
 namespace {
 
 using Removal = CoreTest;
+
+class ReplicaClear : public CoreTest {
+ protected:
+  Status Clear(const std::string& key, const std::string& segment) {
+    return core().ClearReplicas(now_, Name(key), segment);
+  }
+};
 
 TEST_F(Removal, OfALeasedObjectNeedsForceOrPatience) {
   Mount("a", kMiB);
@@ -23,6 +32,68 @@ TEST_F(Removal, LeavesAWriteInProgressAlone) {
   const auto start = Start("k", 1);
   EXPECT_EQ(Remove("k", true).code(), ErrorCode::kReplicaIsNotReady);
   EXPECT_EQ(End("k", start.value_or({}).put_id), Status::Ok());
+}
+
+TEST_F(ReplicaClear, WithoutASegmentRemovesTheObject) {
+  Mount("a", kMiB);
+  Mount("b", kMiB);
+  Put("k", 1000, {.replica_num = 2});
+  Put("stays", 1000);
+  EXPECT_EQ(Clear("k", ""), Status::Ok());
+  EXPECT_EQ(Clear("k", "").code(), ErrorCode::kObjectNotFound);
+  EXPECT_EQ(Keys(), std::vector<std::string>{"stays"});
+}
+
+TEST_F(ReplicaClear, OfASegmentLeavesTheOtherReplicas) {
+  for (const char* name : {"a", "b", "c"}) Mount(name, kMiB);
+  Put("k", 1000, {.replica_num = 3});
+  const uint64_t used = Used();
+  EXPECT_EQ(Clear("k", "b"), Status::Ok());
+  EXPECT_EQ(Used(), used / 3 * 2);
+  EXPECT_EQ(core().CheckInvariants(now_).value_or(""), "");
+  EXPECT_EQ(core().GetCounters().under_replicated_objects, 1u);
+  EXPECT_EQ(Clear("k", "b").code(), ErrorCode::kReplicaNotFound);
+  const auto names = core().SegmentNames(Get("k").value_or({}).replicas);
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()), (std::set<std::string>{"a", "c"}));
+}
+
+TEST_F(ReplicaClear, OfTheLastReplicaRemovesTheObject) {
+  const auto a = Mount("a", kMiB);
+  Mount("b", kMiB);
+  Put("k", 1000, {.replica_num = 2});
+  Unmount(a);  // not swept yet
+  EXPECT_EQ(Clear("k", "b"), Status::Ok());
+  EXPECT_FALSE(Exists("k"));
+  EXPECT_EQ(Used(), 0u);
+  TickAll();
+}
+
+TEST_F(ReplicaClear, SkipsWhatIsLeasedMissingOrNotReady) {
+  Mount("a", kMiB);
+  Put("leased", 1000);
+  ASSERT_TRUE(Get("leased").ok());
+  ASSERT_TRUE(Start("writing", 1000).ok());
+  Put("empty", 0);
+  for (const char* segment : {"", "a"}) {
+    EXPECT_EQ(Clear("leased", segment).code(), ErrorCode::kObjectHasLease);
+    EXPECT_EQ(Clear("missing", segment).code(), ErrorCode::kObjectNotFound);
+    EXPECT_EQ(Clear("writing", segment).code(), ErrorCode::kReplicaIsNotReady);
+    EXPECT_EQ(Clear("", segment).code(), ErrorCode::kInvalidKey);
+  }
+  EXPECT_EQ(Clear("empty", "a").code(), ErrorCode::kReplicaNotFound);
+  EXPECT_EQ(Clear("leased", "b").code(), ErrorCode::kSegmentNotFound);
+  Advance(Seconds(10));
+  EXPECT_EQ(Clear("leased", "a"), Status::Ok());
+}
+
+TEST_F(ReplicaClear, LeavesAnUpsertInProgressAlone) {
+  Mount("a", kMiB);
+  Put("k", 1000);
+  const auto start = Start("k", 10, {}, WriteMode::kReplace);
+  EXPECT_EQ(Clear("k", "a"), Status::Ok());
+  EXPECT_FALSE(Exists("k"));
+  EXPECT_EQ(End("k", start.value_or({}).put_id), Status::Ok());
+  EXPECT_TRUE(Exists("k"));
 }
 
 TEST_F(Removal, ByRegexSearchesAnywhereInTheKey) {
@@ -47,6 +118,28 @@ TEST_F(Removal, ByRegexSkipsLeasedUnlessForced) {
   EXPECT_EQ(reply.value_or({}).removed, 1u);
   EXPECT_EQ(reply.value_or({}).skipped, 1u);
   EXPECT_EQ(core().RemoveByRegex(now_, {.pattern = "k", .force = true}).value_or({}).removed, 1u);
+}
+
+TEST_F(Removal, ByRegexKeepsToItsTenant) {
+  Mount("a", kMiB);
+  Put("k1", 1);
+  const ObjectName other{"other", "k2"};
+  const auto start = core().PutStart(now_, {.client = kWriter, .name = other, .size = 1});
+  ASSERT_EQ(core().PutEnd(now_, 0, {kWriter, other, start.value_or({}).put_id, {}}), Status::Ok());
+  EXPECT_EQ(core().RemoveByRegex(now_, {.pattern = "^k"}).value_or({}).removed, 1u);
+  EXPECT_TRUE(core().ExistKey(now_, other, false).value_or(false));
+}
+
+TEST_F(Removal, ByRegexKnowsAnchorsClassesAndAlternatives) {
+  Mount("a", kMiB);
+  for (const char* key : {"cat1", "cat22", "dog3", "bird"}) Put(key, 1);
+  const auto matched = [&](const std::string& pattern) {
+    return core().RemoveByRegex(now_, {.pattern = pattern, .dry_run = true}).value_or({}).matched;
+  };
+  EXPECT_EQ(matched("^cat[0-9]$"), 1u);
+  EXPECT_EQ(matched("cat|dog"), 3u);
+  EXPECT_EQ(matched("\\d+$"), 3u);
+  EXPECT_EQ(matched("^at"), 0u);
 }
 
 TEST_F(Removal, BadPatternsRemoveNothing) {

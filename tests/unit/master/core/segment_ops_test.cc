@@ -102,6 +102,25 @@ TEST_F(Segments, NamesOfAReplyServeAsPreferredOnes) {
   EXPECT_EQ(names, (std::vector<std::string>{"a", "b"}));
 }
 
+TEST_F(Clients, AddressesComeFromPingsAndSegmentsEachOnce) {
+  auto a = Describe("a", kMiB);
+  a.endpoint = "10.0.0.1:7";
+  auto b = Describe("b", kMiB);
+  b.owner = a.owner;
+  b.endpoint = "[fd00::1]:7";
+  ASSERT_EQ(core().ReMountSegments(now_, a.owner, std::vector{a, b}), Status::Ok());
+  ASSERT_TRUE(core().Ping(now_, a.owner, "node-a 10.0.0.1:7").ok());
+  ASSERT_TRUE(core().Ping(now_, kWriter, "host9 pid 12").ok());
+  const ClientId asked[] = {kWriter, kOther, a.owner};
+  const auto answer = core().QueryAddresses(asked);
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer.value(),
+            (std::vector<ClientAddresses>{{kWriter, {}}, {a.owner, {"10.0.0.1", "fd00::1"}}}));
+  EXPECT_TRUE(core().QueryAddresses({}).value_or({{}}).empty());
+  EXPECT_EQ(core().QueryAddresses(std::vector<ClientId>(kMaxBatch + 1)).code(),
+            ErrorCode::kInvalidParams);
+}
+
 TEST_F(Clients, AnUnknownOneIsAskedToRemountUntilItDoes) {
   const auto first = core().Ping(now_, kWriter, "10.0.0.1:5");
   EXPECT_EQ(first.value_or({}).status, PingStatus::kNeedRemount);
