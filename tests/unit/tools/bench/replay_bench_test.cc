@@ -40,7 +40,8 @@ TEST(ReplayBench, CapacityThatMakesNoSenseIsRefused) {
 TEST(ReplayBench, UnknownPolicyIsRefusedWithTheKnownOnes) {
   const Status status = ValidateReplay({.policies = {"lru", "mru"}});
   EXPECT_EQ(status.code(), ErrorCode::kInvalidParams);
-  EXPECT_EQ(std::string(status.message()), "--policy: mru; wanted one of fifo, lru, hit_density");
+  EXPECT_EQ(std::string(status.message()),
+            "--policy: mru; wanted one of fifo, lru, hit_density, master:lru, master:hit_density");
 }
 
 TEST(ReplayBench, EachPolicyStandsBesideFifoLruAndBelady) {
