@@ -74,6 +74,7 @@ struct State {
   // Versions renamed while leased: their readers know the old name. Until the lease ends.
   TimedMap<PutId, Object*> renamed;
   TimedMap<ClientId, ClientState> clients;  // until the client's ttl
+  TimedMap<SegmentId, uint32_t> leaving;    // slots; until they are unmounted
 
   bool evicting = false;       // above the watermark a while ago, not yet below the low mark
   uint64_t eviction_wish = 0;  // bytes that a PutStart lacked
