@@ -89,6 +89,7 @@ TickResult Tick(State& state, TimePoint now, uint32_t budget) {
   ExpireSoftPins(state, now, left);
   ExpireRenamed(state, now, left);
   SweepDeadSegments(state, now, left);
+  if (state.reuse != nullptr) state.reuse->LearnIfDue(state.counters.objects);
   const bool renamed = FinishRenames(state, now, nullptr, left);
   const bool evict_more = left > 0 && EvictAboveWatermarks(state, now, left);
   result.more = left == 0 || evict_more || !renamed || !state.pool.unswept().empty();

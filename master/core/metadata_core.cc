@@ -1,5 +1,7 @@
 #include "master/core/metadata_core.h"
 
+#include <algorithm>
+
 #include "master/core/background.h"
 #include "master/core/checks.h"
 #include "master/core/eviction/evictor.h"
@@ -28,6 +30,14 @@ const CoreOptions& MetadataCore::options() const { return state_->options; }
 Result<PingReply> MetadataCore::Ping(TimePoint now, const ClientId& client,
                                      const std::string& address) {
   return core::Ping(*state_, now, client, address);
+}
+
+bool MetadataCore::WantsChains() const { return state_->reuse != nullptr; }
+uint8_t MetadataCore::PlaceInChain(size_t count, NameAt name_at) const {
+  return WantsChains() ? core::PlaceInChain(*state_, count, name_at) : kEndOfChain;
+}
+void MetadataCore::SetPlace(uint8_t place) {
+  if (state_->reuse != nullptr) state_->reuse->SetPlace(std::min(place, ReuseModel::kEnd));
 }
 
 Result<PutStartReply> MetadataCore::PutStart(TimePoint now, const PutStartArgs& args) {

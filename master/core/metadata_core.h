@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include <absl/functional/function_ref.h>
+
 #include "master/api/types.h"
 #include "master/core/counters.h"
 #include "master/core/options.h"
@@ -22,6 +24,8 @@
 namespace mooncake::core {
 
 struct State;
+
+inline constexpr uint8_t kEndOfChain = UINT8_MAX;
 
 struct TickResult {
   bool more = false;  // the budget ran out: call again soon, after letting others in
@@ -42,6 +46,14 @@ class MetadataCore {
 
   // --- session ---
   Result<PingReply> Ping(TimePoint now, const ClientId& client, const std::string& address);
+
+  // The keys of a batch are a chain: an engine names the blocks of a prompt in their order. The eviction policy may
+  // learn from that (WantsChains): call PlaceInChain before the first key of a batch of reads or PutEnds, and
+  // SetPlace before each, with what that answered, or with kEndOfChain for the last. A few look-ups.
+  using NameAt = absl::FunctionRef<const ObjectName&(size_t)>;
+  bool WantsChains() const;
+  uint8_t PlaceInChain(size_t count, NameAt name_at) const;
+  void SetPlace(uint8_t place);
 
   // --- object life ---
   // prefer_same_node is for whoever unpacks a batch: it puts the first key's segments into the

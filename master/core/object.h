@@ -121,7 +121,8 @@ struct Object {
 
   // The readable version; put_id is kNoPut when there is none.
   PutId put_id = kNoPut;
-  uint64_t size = 0;
+  uint64_t size : 56 = 0;
+  uint64_t reuse_class : 8 = 0;  // of ReuseModel, if there is one
   TimePoint touched{};
   int64_t created_ms = 0;
   Object* colder = nullptr;  // neighbours in `queue`
@@ -147,7 +148,7 @@ inline std::span<const ExtentRef> Object::extents(ExtentRef& scratch) const {
   scratch.slot = home;
   scratch.block = block;
   scratch.offset = offset;
-  scratch.length = size & ((uint64_t{1} << 56) - 1);
+  scratch.length = size;
   scratch.replica = 0;
   return {&scratch, 1};
 }

@@ -57,6 +57,12 @@ std::string_view AllocationStrategyName(AllocationStrategy strategy) {
   return "unknown";
 }
 
+std::optional<EvictionPolicyKind> ParseEvictionPolicy(std::string_view name) {
+  if (name == "lru") return EvictionPolicyKind::kLru;
+  if (name == "hit_density") return EvictionPolicyKind::kHitDensity;
+  return std::nullopt;
+}
+
 Status CoreOptions::Validate() const {
   RETURN_IF_ERROR(Positive("default_kv_lease_ttl", lease_ttl));
   RETURN_IF_ERROR(Positive("client_ttl", client_ttl));

@@ -24,6 +24,12 @@ enum class AllocationStrategy : uint8_t {
 std::optional<AllocationStrategy> ParseAllocationStrategy(std::string_view name);
 std::string_view AllocationStrategyName(AllocationStrategy strategy);
 
+// Names for the flag `eviction_policy`; eviction/ has what each does.
+enum class EvictionPolicyKind : uint8_t { kLru, kHitDensity };
+
+// "lru", "hit_density"; nullopt for anything else.
+std::optional<EvictionPolicyKind> ParseEvictionPolicy(std::string_view name);
+
 struct CoreOptions {
   // Read leases (flag default_kv_lease_ttl).
   Duration lease_ttl = Seconds(10);
@@ -37,6 +43,8 @@ struct CoreOptions {
   double eviction_ratio = 0.05;
   double eviction_high_watermark = 0.90;
   double segment_high_watermark = 0.95;
+  // Which object goes first.
+  EvictionPolicyKind eviction_policy = EvictionPolicyKind::kLru;
   // Objects that one PutStart may evict inline before it retries, and gives up.
   uint32_t inline_eviction_limit = 1024;
   // A write in progress may be preempted by another kCreate after this age ...

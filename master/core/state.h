@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <absl/container/btree_set.h>
 
 #include "master/core/counters.h"
+#include "master/core/eviction/reuse_model.h"
 #include "master/core/object_table.h"
 #include "master/core/options.h"
 #include "master/core/placement/placer.h"
@@ -56,7 +58,10 @@ struct State {
         term(core_term),
         rng(seed),
         table(core_options.table_parts),
-        placer(pool, core_options.allocation_strategy, core_options.min_slice_bytes) {}
+        placer(pool, core_options.allocation_strategy, core_options.min_slice_bytes) {
+    if (options.eviction_policy == EvictionPolicyKind::kHitDensity)
+      reuse = std::make_unique<ReuseModel>();
+  }
 
   const CoreOptions options;
   const Term term;
@@ -76,9 +81,10 @@ struct State {
   TimedMap<ClientId, ClientState> clients;  // until the client's ttl
   TimedMap<SegmentId, uint32_t> leaving;    // slots; until they are unmounted
 
-  bool evicting = false;       // above the watermark a while ago, not yet below the low mark
-  uint64_t eviction_wish = 0;  // bytes that a PutStart lacked
-  uint64_t hole_wish = 0;      // bytes that it lacked in one piece
+  std::unique_ptr<ReuseModel> reuse;  // null: the policy is least recently used
+  bool evicting = false;              // above the watermark a while ago, not yet below the low mark
+  uint64_t eviction_wish = 0;         // bytes that a PutStart lacked
+  uint64_t hole_wish = 0;             // bytes that it lacked in one piece
   uint64_t rename_count = 0;
   std::vector<PrefixRename> renames;                   // not finished; no two touch the same keys
   absl::btree_map<uint64_t, uint64_t> rename_results;  // moved objects, until the walk asks

@@ -175,6 +175,13 @@ void Touch(State& state, Object& object, TimePoint now) {
   if (queued) Enqueue(state, object, now);
 }
 
+void CountUse(State& state, Object& object, TimePoint now) {
+  // Under the lease of the last use it is the same use: an engine asks whether a key is there, and then for its bytes.
+  if (state.reuse == nullptr || (object.leased && LeaseEnd(state, object) > now)) return;
+  object.reuse_class =
+      state.reuse->Used(now, ReuseHash(object.tenant->name, object.key()), object.reuse_class);
+}
+
 void Enqueue(State& state, Object& object, TimePoint now) {
   if (object.home == kNoSlot || object.hard_pin) return;
   const bool read = object.leased && SaturatingAdd(object.touched, state.options.lease_ttl) > now;
@@ -198,7 +205,7 @@ void Dequeue(State& state, Object& object) {
 void Commit(State& state, Object& object, NewVersion version, TimePoint now) {
   MC_CHECK(!object.has_version() && object.queue == Queue::kNone);
   object.put_id = version.put_id;
-  object.size = version.size;
+  object.size = version.size & ((uint64_t{1} << 56) - 1);  // kMaxObjectBytes is less
   object.touched = now;
   object.leased = false;
   object.created_ms = version.created_ms;
@@ -215,6 +222,8 @@ void Commit(State& state, Object& object, NewVersion version, TimePoint now) {
   object.tenant->readable.insert(&object);
   state.counters.hard_pinned_objects += object.hard_pin;
   ++state.counters.objects;
+  if (state.reuse != nullptr)
+    object.reuse_class = state.reuse->Written(now, ReuseHash(object.tenant->name, object.key()));
   SetUnderReplicated(state, object);
   Enqueue(state, object, now);
 }
@@ -342,7 +351,9 @@ void MoveVersion(State& state, Object* object, Object* to, TimePoint now) {
   object->leased = object->hard_pin = object->renamed = object->under_replicated = false;
   to->replicas_wanted = object->replicas_wanted;
   to->put_id = std::exchange(object->put_id, kNoPut);
-  to->size = std::exchange(object->size, 0);
+  to->size = object->size;
+  object->size = 0;
+  to->reuse_class = object->reuse_class;
   to->touched = object->touched;
   to->created_ms = object->created_ms;
   to->home = std::exchange(object->home, kNoSlot);

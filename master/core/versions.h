@@ -21,6 +21,8 @@ std::vector<ReplicaDescriptor> Describe(const State& state, std::span<const Exte
 // The end of the last lease on it, or on its group. TimePoint{} when there never was one.
 TimePoint LeaseEnd(const State& state, const Object& object);
 bool IsLeased(const State& state, const Object& object, TimePoint now);
+// Somebody reads it: to be called before Touch.
+void CountUse(State& state, Object& object, TimePoint now);
 // Grants a full lease and makes it the warmest.
 void Touch(State& state, Object& object, TimePoint now);
 

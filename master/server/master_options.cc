@@ -61,6 +61,10 @@ void DescribeSpace(MasterOptions& options, ConfigReader& reader) {
              "Eviction goes on until the share in use is this much below the watermark.");
   reader.Add("allow_evict_soft_pinned_objects", &core.allow_evict_soft_pinned,
              "Evict soft-pinned objects when nothing else is left.");
+  reader.AddChoice(
+      "eviction_policy", &options.eviction_policy, {"lru", "hit_density"},
+      "Which objects go first: the least recently used, or those that are least likely "
+      "to be read again soon, as learnt from how objects were read so far.");
   reader.AddChoice("memory_allocator", &options.memory_allocator, {"offset"},
                    "How a segment's space is managed.");
   reader.AddChoice("allocation_strategy", &options.allocation_strategy,
@@ -90,6 +94,12 @@ Status FinishMasterOptions(MasterOptions& options) {
                   "allocation_strategy: '" + options.allocation_strategy + "' is not known");
   }
   options.core.allocation_strategy = *strategy;
+  const auto policy = core::ParseEvictionPolicy(options.eviction_policy);
+  if (!policy) {
+    return Status(ErrorCode::kInvalidParams,
+                  "eviction_policy: '" + options.eviction_policy + "' is not known");
+  }
+  options.core.eviction_policy = *policy;
   if (options.max_connections == 0) {
     return Status(ErrorCode::kInvalidParams, "max_connections: must be at least 1");
   }

@@ -22,6 +22,7 @@ struct MasterOptions {
   uint32_t verbosity = 0;
   std::string memory_allocator = "offset";
   std::string allocation_strategy = "random";
+  std::string eviction_policy = "lru";
   core::CoreOptions core;
 };
 

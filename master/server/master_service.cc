@@ -28,6 +28,17 @@ bool Failed(const Out& out) {
   return !out.ok();
 }
 
+// The calls that tell an eviction policy of a use, and what they name.
+bool IsUse(MasterCall call) {
+  return call == MasterCall::kGetReplicaList || call == MasterCall::kExistKey ||
+         call == MasterCall::kPutEnd;
+}
+const ObjectName& NameOf(const ObjectName& name) { return name; }
+template <typename Args>
+const ObjectName& NameOf(const Args& args) {
+  return args.name;
+}
+
 }  // namespace
 
 Term TermNow(const Clock& clock) {
@@ -97,12 +108,20 @@ std::vector<Out> MasterService::Batch(MasterCall call, std::span<const Args> arg
                                                         std::to_string(kMaxBatch));
     out.assign(args.size(), Out(refusal));
   }
+  uint8_t place = core::kEndOfChain;
   while (out.size() < args.size()) {
     const size_t end = std::min<size_t>(args.size(), out.size() + per_lock);
     // The first hold is short work like any other; later ones let those in who came meanwhile.
     const auto slice = [&]() MC_REQUIRES(mutex_) {
       const TimePoint now = clock_.Now();
-      while (out.size() < end) out.push_back(work(now, args[out.size()]));
+      const bool chain = IsUse(call) && core_.WantsChains();
+      const auto name_at = [&](size_t i) -> const ObjectName& { return NameOf(args[i]); };
+      if (chain && out.empty()) place = core_.PlaceInChain(args.size(), name_at);
+      while (out.size() < end) {
+        const bool last = out.size() + 1 == args.size();
+        if (chain) core_.SetPlace(last ? core::kEndOfChain : place);
+        out.push_back(work(now, args[out.size()]));
+      }
     };
     if (out.empty()) {
       FairLock lock(mutex_);

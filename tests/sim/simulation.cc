@@ -77,6 +77,7 @@ class Simulation {
                                         Seconds(static_cast<int64_t>(world_.rng.Between(42, 90)));
     options.client_ttl = Seconds(static_cast<int64_t>(world_.rng.Between(3, 10)));
     if (world_.rng.Chance(1, 3)) options.eviction_high_watermark = 1.0;
+    if (world_.rng.Chance(1, 3)) options.eviction_policy = core::EvictionPolicyKind::kHitDensity;
     return options;
   }
 

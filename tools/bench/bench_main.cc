@@ -67,7 +67,8 @@ void DescribeReplay(CLI::App& app, ReplayOptions& options) {
       ->required();
   replay
       ->add_option("--policy", options.policies,
-                   "of fifo, lru, hit_density; hit_density if not given")
+                   "of fifo, lru, hit_density, and master:lru, master:hit_density for the "
+                   "evictor of a whole master; hit_density if not given")
       ->type_name("NAME,...")
       ->delimiter(',');
   replay

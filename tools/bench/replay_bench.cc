@@ -11,6 +11,7 @@
 
 #include "tools/admin/table.h"
 #include "tools/bench/replay.h"
+#include "tools/bench/replay_master.h"
 
 namespace mooncake::bench {
 namespace {
@@ -29,10 +30,12 @@ std::string Known() {
   std::string names;
   for (const std::string_view name : core::EvictionPolicyNames())
     names += (names.empty() ? "" : ", ") + std::string(name);
-  return names;
+  return names + ", master:lru, master:hit_density";
 }
 
 uint64_t HitsOf(std::string_view policy, const Trace& trace, size_t capacity) {
+  if (const auto in_master = ParseMasterPolicy(policy))
+    return ReplayHitsInMaster(trace, capacity, *in_master);
   return ReplayHits(trace, capacity, *core::MakeEvictionPolicy(policy));
 }
 
@@ -60,7 +63,7 @@ Result<size_t> ParseCapacity(std::string_view text, uint64_t blocks) {
 
 Status ValidateReplay(const ReplayOptions& options) {
   for (const std::string& name : options.policies) {
-    if (core::MakeEvictionPolicy(name) == nullptr)
+    if (core::MakeEvictionPolicy(name) == nullptr && !ParseMasterPolicy(name))
       return {ErrorCode::kInvalidParams, "--policy: " + name + "; wanted one of " + Known()};
   }
   for (const std::string& text : options.capacities)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "master/core/eviction/hole_maker.h"
+#include "master/core/eviction/victim_draw.h"
 #include "master/core/versions.h"
 
 namespace mooncake::core {
@@ -62,6 +63,8 @@ class Run {
       : state_(state), goal_(goal), now_(now) {}
 
   EvictionOutcome Do() {
+    if (state_.reuse != nullptr) DrawPass();
+    // Also after a draw: only the queues know that there is nothing left.
     bool exhausted = Pass(Queue::kUnread, Queue::kRead);
     if (exhausted && state_.options.allow_evict_soft_pinned) {
       soft_ = true;
@@ -100,6 +103,21 @@ class Run {
     return false;
   }
 
+  // By hit density, until the goal is reached or no victim is drawn.
+  void DrawPass() {
+    VictimDraw draw(state_, goal_.slot);
+    const auto may_go = [&](const Object& object) {
+      return (object.queue == Queue::kUnread || object.queue == Queue::kRead) && !Spared(object) &&
+             !IsLeased(state_, object, now_);
+    };
+    while (!Enough()) {
+      Object* victim = draw.Next(may_go);
+      if (victim == nullptr) return;
+      visited_ += kWorkOfADraw;
+      EvictWithGroup(victim);
+    }
+  }
+
   bool Spared(const Object& object) const {
     const bool fresh = SaturatingAdd(object.touched, state_.options.lease_ttl) > now_;
     return (fresh && (object.leased || goal_.ahead)) || object.size > goal_.largest;
@@ -134,6 +152,7 @@ class Run {
   }
 
   static constexpr size_t kMembersAtOnce = 256;
+  static constexpr uint32_t kWorkOfADraw = 3;  // a draw takes about as long as so many evictions
 
   State& state_;
   const EvictionGoal goal_;

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <absl/functional/function_ref.h>
+
 #include "master/core/state.h"
 #include "master/core/walks.h"
 #include "transfer/base/result.h"
@@ -27,6 +29,10 @@ Result<ObjectStat> Stat(State& state, TimePoint now, const ObjectName& name);
 ObjectStat StatOf(const State& state, TimePoint now, const Object& object);
 Status SetAttributes(State& state, TimePoint now, const ObjectName& name, PutId version,
                      const ObjectAttributes& attributes);
+
+// Of the unknown keys of a chain, whose known ones come first. There must be a reuse model.
+uint8_t PlaceInChain(const State& state, size_t count,
+                     absl::FunctionRef<const ObjectName&(size_t)> name_at);
 
 // remove_ops.cc
 Status Remove(State& state, TimePoint now, const ObjectName& name, bool force);

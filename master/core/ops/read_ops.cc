@@ -18,9 +18,16 @@ Object* FindReadable(State& state, TimePoint now, const ObjectName& name) {
   return object != nullptr && IsReadable(state, *object) ? object : nullptr;
 }
 
+uint64_t HashOf(const ObjectName& name) { return ReuseHash(TenantOf(name.tenant), name.key); }
+
+void CountMiss(State& state, const ObjectName& name) {
+  if (state.reuse != nullptr) state.reuse->Missed(HashOf(name));
+}
+
 }  // namespace
 
 ReplicaList LeaseAndDescribe(State& state, TimePoint now, Object& object) {
+  CountUse(state, object, now);
   Touch(state, object, now);
   ReplicaList list;
   list.put_id = object.put_id;
@@ -36,8 +43,9 @@ ReplicaList LeaseAndDescribe(State& state, TimePoint now, Object& object) {
 Result<ReplicaList> GetReplicaList(State& state, TimePoint now, const ObjectName& name) {
   RETURN_IF_ERROR(CheckName(name));
   Object* object = Lookup(state, now, name);
+  if (object != nullptr && IsReadable(state, *object)) return LeaseAndDescribe(state, now, *object);
+  CountMiss(state, name);
   if (object == nullptr) return NotFound(name.key);
-  if (IsReadable(state, *object)) return LeaseAndDescribe(state, now, *object);
   if (object->pending == nullptr) return NotFound(name.key);
   return {ErrorCode::kReplicaIsNotReady, "key " + Quote(name.key) + " is being written, put " +
                                              std::to_string(object->pending->put_id.value)};
@@ -69,8 +77,14 @@ Result<Duration> RenewLease(State& state, TimePoint now, const LeaseRef& lease) 
 Result<bool> ExistKey(State& state, TimePoint now, const ObjectName& name, bool grant_lease) {
   RETURN_IF_ERROR(CheckName(name));
   Object* object = FindReadable(state, now, name);
-  if (object == nullptr) return false;
-  if (grant_lease) Touch(state, *object, now);
+  if (object == nullptr) {
+    if (grant_lease) CountMiss(state, name);
+    return false;
+  }
+  if (grant_lease) {
+    CountUse(state, *object, now);
+    Touch(state, *object, now);
+  }
   return true;
 }
 
@@ -95,6 +109,23 @@ Result<ObjectStat> Stat(State& state, TimePoint now, const ObjectName& name) {
   const Object* object = FindReadable(state, now, name);
   if (object == nullptr) return NotFound(name.key);
   return StatOf(state, now, *object);
+}
+
+uint8_t PlaceInChain(const State& state, size_t count,
+                     absl::FunctionRef<const ObjectName&(size_t)> name_at) {
+  // By halves: where exactly a chain breaks off matters little.
+  size_t known = 0;
+  uint8_t last_uses = 0;
+  for (size_t end = count; known < end;) {
+    const size_t middle = known + (end - known) / 2;
+    if (const auto uses = state.reuse->UsesOf(HashOf(name_at(middle)))) {
+      known = middle + 1;
+      last_uses = *uses;
+    } else {
+      end = middle;
+    }
+  }
+  return ReuseModel::PlaceOf(count - known, last_uses);
 }
 
 Status SetAttributes(State& state, TimePoint now, const ObjectName& name, PutId version,

@@ -26,6 +26,7 @@ CoreOptions OptionsOf(Rng& rng) {
   options.client_ttl = Seconds(1000000);
   options.min_slice_bytes = 4096;
   options.allocation_strategy = static_cast<AllocationStrategy>(rng.Below(4));
+  if (rng.Chance(1, 3)) options.eviction_policy = EvictionPolicyKind::kHitDensity;
   options.eviction_high_watermark = rng.Chance(1, 2) ? 1.0 : 0.7;
   options.segment_high_watermark = rng.Chance(1, 2) ? 1.0 : 0.8;
   return options;

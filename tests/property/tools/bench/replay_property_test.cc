@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tools/bench/replay.h"
+#include "tools/bench/replay_master.h"
 #include "transfer/base/rng.h"
 
 namespace mooncake::bench {
@@ -106,6 +107,30 @@ TEST_P(ReplayLaws, WithRoomForAllEachBlockMissesOnce) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, ReplayLaws, testing::Range<uint64_t>(1, 6));
+
+// Questions on documents that come again, between prompts that don't: the place in the chain tells them apart, and only if the
+// whole batch reaches the policy as one chain.
+TEST(ReplayInMaster, HitDensityBeatsLeastRecentlyUsedByWhatChainsTell) {
+  Trace trace;
+  Rng rng(7);
+  uint32_t fresh = 1000;
+  for (int request = 0; request < 1500; ++request) {
+    std::vector<uint32_t> chain;
+    if (rng.Chance(1, 2)) {
+      const auto document = static_cast<uint32_t>(rng.Below(20));
+      for (uint32_t i = 0; i < 10; ++i) chain.push_back(document * 10 + i);
+      chain.push_back(fresh++);
+    } else {
+      for (int i = 0; i < 30; ++i) chain.push_back(fresh++);
+    }
+    trace.Add(chain);
+  }
+  const uint64_t lru = ReplayHitsInMaster(trace, 200, core::EvictionPolicyKind::kLru);
+  const uint64_t dense = ReplayHitsInMaster(trace, 200, core::EvictionPolicyKind::kHitDensity);
+  EXPECT_GT(dense, 2 * lru);
+  EXPECT_LE(dense, BeladyHits(trace, 200));
+  EXPECT_EQ(dense, ReplayHitsInMaster(trace, 200, core::EvictionPolicyKind::kHitDensity));
+}
 
 }  // namespace
 }  // namespace mooncake::bench

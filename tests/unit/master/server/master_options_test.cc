@@ -76,7 +76,7 @@ TEST(MasterOptions, HelpNamesEachOption) {
                            "eviction_ratio",
                            "allow_evict_soft_pinned_objects",
                            "memory_allocator",
-                           "allocation_strategy",
+                           "allocation_strategy", "eviction_policy",
                            "min_slice_size",
                            "config_path"}) {
     EXPECT_NE(help.find(std::string("  --") + name), std::string::npos) << name;
