@@ -101,6 +101,11 @@ class MasterApi {
   // Unknown id: OK.
   virtual Status UnmountSegment(const ClientId& client, const SegmentId& id,
                                 TimePoint deadline) = 0;
+  // From now on nothing new goes to the segment; it stays readable for `grace` and is unmounted then. Repeating it
+  // is OK, and an earlier end counts. Mounting it again meanwhile: kUnavailableInCurrentStatus. Unknown id: OK.
+  // kInvalidParams: a negative grace, another client's segment.
+  virtual Status GracefulUnmountSegment(const ClientId& client, const SegmentId& id, Duration grace,
+                                        TimePoint deadline) = 0;
   // Empty `ids`: all of them. Unknown ids are left out.
   virtual Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId> ids,
                                                        TimePoint deadline) = 0;

@@ -239,6 +239,16 @@ class RemoteMaster final : public MasterApi {
                  deadline);
   }
 
+  Status GracefulUnmountSegment(const ClientId& client, const SegmentId& id, Duration grace,
+                                TimePoint deadline) override {
+    thriftgen::GracefulUnmountSegmentRequest request;
+    request.client = wire::EncodeUuid(client);
+    request.segment = wire::EncodeUuid(id);
+    request.grace_ns = grace.count();
+    return Plain("GracefulUnmountSegment", &C::send_GracefulUnmountSegment,
+                 &C::recv_GracefulUnmountSegment, request, deadline);
+  }
+
   Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId> ids,
                                                TimePoint deadline) override {
     RETURN_IF_ERROR(wire::CheckCount("segment ids", ids.size(), kMaxBatch));

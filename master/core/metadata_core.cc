@@ -183,6 +183,10 @@ Status MetadataCore::ReMountSegments(TimePoint now, const ClientId& client,
 Status MetadataCore::UnmountSegment(TimePoint, const ClientId& client, const SegmentId& id) {
   return core::UnmountSegment(*state_, client, id);
 }
+Status MetadataCore::GracefulUnmountSegment(TimePoint now, const ClientId& client,
+                                            const SegmentId& id, Duration grace) {
+  return core::GracefulUnmountSegment(*state_, now, client, id, grace);
+}
 std::vector<SegmentInfo> MetadataCore::GetSegments(std::span<const SegmentId> ids) const {
   return core::GetSegments(*state_, ids);
 }

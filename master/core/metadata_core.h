@@ -105,6 +105,8 @@ class MetadataCore {
   Status ReMountSegments(TimePoint now, const ClientId& client,
                          std::span<const SegmentDescriptor> segments);
   Status UnmountSegment(TimePoint now, const ClientId& client, const SegmentId& id);
+  Status GracefulUnmountSegment(TimePoint now, const ClientId& client, const SegmentId& id,
+                                Duration grace);
   // Sorted by name. Empty `ids`: all.
   std::vector<SegmentInfo> GetSegments(std::span<const SegmentId> ids) const;
   std::vector<ClientInfo> GetClients(TimePoint now) const;  // sorted by address, then id

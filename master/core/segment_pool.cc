@@ -51,6 +51,12 @@ void SegmentPool::Kill(uint32_t slot) {
   RefreshAllocatable();
 }
 
+void SegmentPool::SetStatus(uint32_t slot, SegmentStatus status) {
+  MC_CHECK(at(slot).live);
+  at(slot).status = status;
+  RefreshAllocatable();
+}
+
 void SegmentPool::FinishSweep(uint32_t slot) {
   Segment& segment = at(slot);
   MC_CHECK(!segment.live && segment.allocator != nullptr);

@@ -42,6 +42,8 @@ class SegmentPool {
   uint32_t Mount(const SegmentDescriptor& descriptor);
   // Marks a live segment dead: its bytes leave the totals at once, its blocks wait for the sweep.
   void Kill(uint32_t slot);
+  // Of a live segment. Only kOk takes new extents.
+  void SetStatus(uint32_t slot, SegmentStatus status);
   // The sweep met every block of a dead segment.
   void FinishSweep(uint32_t slot);
 

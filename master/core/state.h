@@ -79,6 +79,7 @@ struct State {
   // Versions renamed while leased: their readers know the old name. Until the lease ends.
   TimedMap<PutId, Object*> renamed;
   TimedMap<ClientId, ClientState> clients;  // until the client's ttl
+  TimedMap<SegmentId, uint32_t> leaving;    // slots; until they are unmounted
 
   std::unique_ptr<ReuseModel> reuse;  // null: the policy is least recently used
   bool evicting = false;              // above the watermark a while ago, not yet below the low mark

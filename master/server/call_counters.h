@@ -29,6 +29,7 @@ enum class MasterCall : uint8_t {
   kMountSegment,
   kReMountSegment,
   kUnmountSegment,
+  kGracefulUnmountSegment,
   kGetSegments,
   kGetClients,
   kQueryIp,

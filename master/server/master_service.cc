@@ -275,6 +275,13 @@ Status MasterService::UnmountSegment(const ClientId& client, const SegmentId& id
   });
 }
 
+Status MasterService::GracefulUnmountSegment(const ClientId& client, const SegmentId& id,
+                                             Duration grace, TimePoint) {
+  return Single(MasterCall::kGracefulUnmountSegment, [&](TimePoint now) MC_REQUIRES(mutex_) {
+    return core_.GracefulUnmountSegment(now, client, id, grace);
+  });
+}
+
 Result<std::vector<SegmentInfo>> MasterService::GetSegments(std::span<const SegmentId> ids,
                                                             TimePoint) {
   return Single(MasterCall::kGetSegments, [&](TimePoint) MC_REQUIRES(mutex_) {

@@ -86,6 +86,8 @@ class MasterService final : public MasterApi {
   Status ReMountSegments(const ClientId& client, std::span<const SegmentDescriptor> segments,
                          TimePoint deadline) override;
   Status UnmountSegment(const ClientId& client, const SegmentId& id, TimePoint deadline) override;
+  Status GracefulUnmountSegment(const ClientId& client, const SegmentId& id, Duration grace,
+                                TimePoint deadline) override;
   Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId> ids,
                                                TimePoint deadline) override;
   Result<std::vector<ClientInfo>> GetClients(TimePoint deadline) override;

@@ -36,6 +36,7 @@ constexpr std::array<CallName, kMasterCalls> kCallNames = {{
     {MasterCall::kMountSegment, "mount_segment", false},
     {MasterCall::kReMountSegment, "remount_segment", false},
     {MasterCall::kUnmountSegment, "unmount_segment", false},
+    {MasterCall::kGracefulUnmountSegment, "graceful_unmount_segment", false},
     {MasterCall::kGetSegments, "get_segments", false},
     {MasterCall::kGetClients, "get_clients", false},
     {MasterCall::kQueryIp, "query_ip", false},

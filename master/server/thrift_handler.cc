@@ -311,6 +311,15 @@ void ThriftHandler::UnmountSegment(thriftgen::StatusReply& reply,
   });
 }
 
+void ThriftHandler::GracefulUnmountSegment(
+    thriftgen::StatusReply& reply, const thriftgen::GracefulUnmountSegmentRequest& request) {
+  Answer(reply, request.timeout_ms, [&](TimePoint deadline) {
+    return master_.GracefulUnmountSegment(wire::DecodeUuid<ClientId>(request.client),
+                                          wire::DecodeUuid<SegmentId>(request.segment),
+                                          Duration(request.grace_ns), deadline);
+  });
+}
+
 void ThriftHandler::GetSegments(thriftgen::GetSegmentsReply& reply,
                                 const thriftgen::GetSegmentsRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {

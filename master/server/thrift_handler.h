@@ -52,6 +52,8 @@ class ThriftHandler final : public thriftgen::MasterRpcIf {
                        const thriftgen::ReMountSegmentsRequest& request) override;
   void UnmountSegment(thriftgen::StatusReply& reply,
                       const thriftgen::UnmountSegmentRequest& request) override;
+  void GracefulUnmountSegment(thriftgen::StatusReply& reply,
+                              const thriftgen::GracefulUnmountSegmentRequest& request) override;
   void GetSegments(thriftgen::GetSegmentsReply& reply,
                    const thriftgen::GetSegmentsRequest& request) override;
   void GetClients(thriftgen::GetClientsReply& reply,

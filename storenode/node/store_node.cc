@@ -55,6 +55,10 @@ class StoreNodeImpl final : public StoreNode {
   SegmentDescriptor segment() const override { return heartbeat_->segments().front(); }
   bool mounted() const override { return heartbeat_->mounted(); }
   ServedSegments& served() override { return served_; }
+  Status BeginLeaving(Duration grace) override {
+    return parts_.master->GracefulUnmountSegment(descriptor_.owner, descriptor_.id, grace,
+                                                 clock_.Now() + kUnmountTimeout);
+  }
   void Stop() override;
 
  private:

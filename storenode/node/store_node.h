@@ -59,6 +59,8 @@ class StoreNode {
   // The memory, for clients in this process.
   virtual ServedSegments& served() = 0;
 
+  // Asks the master to put nothing new here and to unmount when `grace` is over. Serves on; the caller stops it then.
+  virtual Status BeginLeaving(Duration grace) = 0;
   // Unmounts, tells nobody if the master does not answer within two seconds, cuts all transfers and gives the memory back.
   // Idempotent.
   virtual void Stop() = 0;

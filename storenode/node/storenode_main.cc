@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include <glog/logging.h>
 
@@ -54,7 +55,19 @@ Result<std::unique_ptr<StoreNode>> StartNode(const StoreNodeOptions& options,
   return StoreNode::Create(options, std::move(parts), clock);
 }
 
-int Serve(const StoreNodeOptions& options) {
+// Readers keep their replicas for a while. A second signal ends the process meanwhile.
+void Leave(StoreNode& node, Duration grace) {
+  const Status status = node.BeginLeaving(grace);
+  if (!status.ok()) {
+    LOG(WARNING) << "leaves at once, the master did not agree to a grace: " << status;
+    return;
+  }
+  LOG(INFO) << "leaving grace=" << FormatDuration(grace);
+  std::this_thread::sleep_for(grace);
+}
+
+int Serve(const StoreNodeProgramOptions& program_options) {
+  const StoreNodeOptions& options = program_options.node;
   ShutdownSignal signal;
   Result<std::unique_ptr<StoreNode>> node = StartNode(options, signal, SystemClock());
   if (!node.ok() && signal.received() != 0) {
@@ -73,6 +86,8 @@ int Serve(const StoreNodeOptions& options) {
             << " host_id=" << segment.host_id << " version=" << MC_VERSION << " pid=" << getpid();
   const int which = signal.Wait();  // before the line is begun, which takes its time from then
   LOG(INFO) << "stopping signal=" << which;
+  if (program_options.unmount_grace > Duration::zero())
+    Leave(**node, program_options.unmount_grace);
   (*node)->Stop();
   node->reset();
   LOG(INFO) << "stopped";
@@ -105,7 +120,7 @@ int Main(int argc, char** argv) {
     return kExitCannotStart;
   }
   for (const std::string& warning : reader.warnings()) LOG(WARNING) << warning;
-  return Serve(options.node);
+  return Serve(options);
 }
 
 }  // namespace

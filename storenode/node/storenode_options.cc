@@ -13,6 +13,9 @@ void DescribeCluster(StoreNodeProgramOptions& options, ConfigReader& reader) {
                      "At start, how long to go on trying to reach the master before giving up. "
                      "Once started, a node waits for a lost "
                      "master for ever and joins again by itself.");
+  reader.AddDuration("unmount_grace", &options.unmount_grace, Seconds(1),
+                     "When told to stop, go on serving reads for so long while the master puts "
+                     "nothing new here; a second signal ends it at once.");
   reader.Add("name", &options.node.name,
              "Name of the segment, unique in the cluster; empty = host name and data port. A node "
              "that starts under the name of a "
@@ -72,6 +75,8 @@ Status FinishStoreNodeOptions(StoreNodeProgramOptions& options) {
   if (const auto master = ParseHostPort(options.node.master_address); !master.ok()) {
     return Annotate(master.status(), "master '" + options.node.master_address + "'");
   }
+  if (options.unmount_grace < Duration::zero())
+    return Status(ErrorCode::kInvalidParams, "unmount_grace must not be negative");
   options.node.advertised_host = options.advertise;
   if (const auto with_port = ParseHostPort(options.advertise); with_port.ok()) {
     return Status(

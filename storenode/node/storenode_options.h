@@ -12,7 +12,8 @@ namespace mooncake {
 struct StoreNodeProgramOptions {
   std::string advertise;  // HOST or HOST:PORT as typed; Finish… splits it
   StoreNodeOptions node;
-  std::string log_dir;  // "": to stderr
+  Duration unmount_grace{};  // between the signal and the end
+  std::string log_dir;       // "": to stderr
   uint32_t verbosity = 0;
 
   StoreNodeProgramOptions() { node.master_address = "127.0.0.1:50051"; }

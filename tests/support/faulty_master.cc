@@ -158,6 +158,11 @@ Status FaultyMaster::UnmountSegment(const ClientId& client, const SegmentId& id,
                                     TimePoint deadline) {
   return One("UnmountSegment", [&] { return inner_->UnmountSegment(client, id, deadline); });
 }
+Status FaultyMaster::GracefulUnmountSegment(const ClientId& client, const SegmentId& id,
+                                            Duration grace, TimePoint deadline) {
+  return One("GracefulUnmountSegment",
+             [&] { return inner_->GracefulUnmountSegment(client, id, grace, deadline); });
+}
 Result<std::vector<SegmentInfo>> FaultyMaster::GetSegments(std::span<const SegmentId> ids,
                                                            TimePoint deadline) {
   return One("GetSegments", [&] { return inner_->GetSegments(ids, deadline); });

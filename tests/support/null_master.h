@@ -65,6 +65,9 @@ class NullMaster : public MasterApi {
     return No();
   }
   Status UnmountSegment(const ClientId&, const SegmentId&, TimePoint) override { return No(); }
+  Status GracefulUnmountSegment(const ClientId&, const SegmentId&, Duration, TimePoint) override {
+    return No();
+  }
   Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId>, TimePoint) override {
     return No();
   }

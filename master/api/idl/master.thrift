@@ -322,6 +322,13 @@ struct UnmountSegmentRequest {
   3: common.Uuid segment
 }
 
+struct GracefulUnmountSegmentRequest {
+  1: i32 timeout_ms
+  2: common.Uuid client
+  3: common.Uuid segment
+  4: i64 grace_ns
+}
+
 struct GetSegmentsRequest {
   1: i32 timeout_ms
   2: list<common.Uuid> ids
@@ -415,6 +422,7 @@ service MasterRpc {
   StatusReply MountSegment(1: MountSegmentRequest request)
   StatusReply ReMountSegments(1: ReMountSegmentsRequest request)
   StatusReply UnmountSegment(1: UnmountSegmentRequest request)
+  StatusReply GracefulUnmountSegment(1: GracefulUnmountSegmentRequest request)
   GetSegmentsReply GetSegments(1: GetSegmentsRequest request)
   GetClientsReply GetClients(1: PlainRequest request)
   BatchQueryIpReply BatchQueryIp(1: BatchQueryIpRequest request)

@@ -175,6 +175,12 @@ class Checker {
     ExpectEqual(state_.writes.size(), writes_, "timers of writes, and writes");
     ExpectEqual(state_.soft_pins.size(), soft_pins_, "timers of soft pins, and soft pins");
     ExpectEqual(state_.renamed.size(), renamed_, "versions known as renamed, and renamed ones");
+    state_.leaving.ForEach([&](const SegmentId& id, const auto& item) {
+      const Segment& segment = state_.pool.at(item.value);
+      Expect(segment.live && segment.descriptor.id == id &&
+                 segment.status == SegmentStatus::kGracefullyUnmounting,
+             "segment " + id.ToString() + " has a timer but is not leaving");
+    });
   }
 
   void CheckSegments() {

@@ -60,6 +60,10 @@ Status MountSegment(State& state, TimePoint now, const ClientId& client,
 Status ReMountSegments(State& state, TimePoint now, const ClientId& client,
                        std::span<const SegmentDescriptor> segments);
 Status UnmountSegment(State& state, const ClientId& client, const SegmentId& id);
+Status GracefulUnmountSegment(State& state, TimePoint now, const ClientId& client,
+                              const SegmentId& id, Duration grace);
+// Unmounts those whose grace is over, `budget` at most; takes from it.
+void UnmountLeaving(State& state, TimePoint now, uint32_t& budget);
 // The client and its segments are gone.
 void RemoveClient(State& state, const ClientId& client);
 

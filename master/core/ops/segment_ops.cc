@@ -21,7 +21,9 @@ ClientState& Hear(State& state, TimePoint now, const ClientId& id, bool& is_new)
 }
 
 void Kill(State& state, uint32_t slot, bool owner_must_remount) {
-  auto* owner = state.clients.Find(state.pool.at(slot).descriptor.owner);
+  const SegmentDescriptor& descriptor = state.pool.at(slot).descriptor;
+  auto* owner = state.clients.Find(descriptor.owner);
+  state.leaving.Take(descriptor.id);
   state.pool.Kill(slot);
   if (owner == nullptr) return;
   --owner->value.segments;
@@ -47,6 +49,16 @@ Status CheckMount(const State& state, const SegmentDescriptor& segment) {
                                             std::to_string(segment.epoch.value)};
   }
   return Status::Ok();
+}
+
+// The slot of a segment that `id` may unmount; kNoSlot when there is no such segment.
+Result<uint32_t> FindOwned(const State& state, const ClientId& id, const SegmentId& segment) {
+  const uint32_t slot = state.pool.FindById(segment);
+  if (slot == kNoSlot) return kNoSlot;
+  const ClientId owner = state.pool.at(slot).descriptor.owner;
+  if (owner == id) return slot;
+  return {ErrorCode::kInvalidParams, "segment " + segment.ToString() + " belongs to client " +
+                                         owner.ToString() + ", not to " + id.ToString()};
 }
 
 // The segment is checked and its owner registered.
@@ -92,6 +104,10 @@ Status MountSegment(State& state, TimePoint now, const ClientId& id,
                     const SegmentDescriptor& segment) {
   RETURN_IF_ERROR(CheckSegment(id, segment));
   RETURN_IF_ERROR(CheckMount(state, segment));
+  if (state.leaving.Find(segment.id) != nullptr) {
+    return {ErrorCode::kUnavailableInCurrentStatus,
+            "segment " + Quote(segment.name) + " is being unmounted gracefully"};
+  }
   bool is_new = false;
   ClientState& client = Hear(state, now, id, is_new);
   DoMount(state, client, segment);
@@ -124,15 +140,35 @@ Status ReMountSegments(State& state, TimePoint now, const ClientId& id,
 }
 
 Status UnmountSegment(State& state, const ClientId& id, const SegmentId& segment) {
-  const uint32_t slot = state.pool.FindById(segment);
-  if (slot == kNoSlot) return Status::Ok();
-  const ClientId owner = state.pool.at(slot).descriptor.owner;
-  if (owner != id) {
-    return {ErrorCode::kInvalidParams, "segment " + segment.ToString() + " belongs to client " +
-                                           owner.ToString() + ", not to " + id.ToString()};
-  }
-  Kill(state, slot, /*owner_must_remount=*/false);
+  ASSIGN_OR_RETURN(const uint32_t slot, FindOwned(state, id, segment));
+  if (slot != kNoSlot) Kill(state, slot, /*owner_must_remount=*/false);
   return Status::Ok();
+}
+
+Status GracefulUnmountSegment(State& state, TimePoint now, const ClientId& id,
+                              const SegmentId& segment, Duration grace) {
+  if (grace < Duration::zero()) {
+    return {ErrorCode::kInvalidParams,
+            "the grace is " + std::to_string(ToMillis(grace)) + " ms, it must not be negative"};
+  }
+  ASSIGN_OR_RETURN(const uint32_t slot, FindOwned(state, id, segment));
+  if (slot == kNoSlot) return Status::Ok();
+  const TimePoint end = SaturatingAdd(now, grace);
+  if (const auto* leaving = state.leaving.Find(segment)) {
+    state.leaving.SetDeadline(segment, std::min(leaving->deadline, end));
+    return Status::Ok();
+  }
+  state.pool.SetStatus(slot, SegmentStatus::kGracefullyUnmounting);
+  state.leaving.Insert(segment, end, slot);
+  return Status::Ok();
+}
+
+void UnmountLeaving(State& state, TimePoint now, uint32_t& budget) {
+  for (; budget > 0; --budget) {
+    const auto id = state.leaving.Due(now);
+    if (!id.has_value()) return;
+    Kill(state, state.leaving.Find(*id)->value, /*owner_must_remount=*/false);
+  }
 }
 
 void RemoveClient(State& state, const ClientId& id) {

@@ -218,6 +218,29 @@ TEST_P(MasterApiSuite, MountIsIdempotentAndUnmountForgiving) {
   EXPECT_TRUE(api().GetSegments({}, Soon())->empty());
 }
 
+TEST_P(MasterApiSuite, ASegmentMayLeaveGracefully) {
+  Mount(1);
+  Mount(2);
+  while (Get(Name("k")).code() == ErrorCode::kObjectNotFound) Put(Name("k"));
+  const SegmentId home = Get(Name("k"))->replicas[0].extents[0].segment;
+  const ClientId owner = Node(home.low);
+  EXPECT_EQ(api().GracefulUnmountSegment(client_, home, Seconds(3), Soon()).code(),
+            ErrorCode::kInvalidParams);
+  EXPECT_EQ(api().GracefulUnmountSegment(owner, home, Seconds(3), Soon()), Status::Ok());
+  EXPECT_EQ(api().GetSegments({&home, 1}, Soon())->at(0).status,
+            SegmentStatus::kGracefullyUnmounting);
+  for (int i = 0; i < 10; ++i) {
+    const auto started = Start(Name("n" + std::to_string(i)), 10);
+    ASSERT_TRUE(started.ok()) << started.status();
+    EXPECT_NE(started->replicas[0].extents[0].segment, home);
+  }
+  Pass(Seconds(2));
+  EXPECT_TRUE(Get(Name("k")).ok());
+  Pass(Seconds(1));
+  EXPECT_FALSE(Get(Name("k")).ok());
+  EXPECT_TRUE(api().GetSegments({&home, 1}, Soon())->empty());
+}
+
 TEST_P(MasterApiSuite, ANewLifeUnderTheSameNameReplacesTheOld) {
   Mount(1);
   Put(Name("k"));

@@ -181,6 +181,8 @@ TEST_F(Admin, RemovesKeysAndTellsOfThoseItCouldNot) {
   const RunResult refused = Do({"rm", "leased"});
   EXPECT_EQ(refused.ended.exit_status, 1);
   EXPECT_NE(refused.err.find("--force"), std::string::npos) << refused.err;
+  EXPECT_EQ(Do({"rm", "--segment", "a", "leased"}).ended.exit_status, 1);
+  EXPECT_EQ(Do({"rm", "--segment", "a", "-f", "leased"}).ended.exit_status, 2);
   EXPECT_EQ(Do({"rm", "-f", "leased"}).ended.exit_status, 0);
   std::string still(5, '\0');
   EXPECT_EQ((*view)->Read(0, {reinterpret_cast<std::byte*>(still.data()), 5}).value_or(0), 5u);

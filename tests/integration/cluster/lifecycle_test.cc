@@ -76,6 +76,28 @@ TEST(Lifecycle, ANodeThatIsStoppedTakesItsKeysAndLeavesAtOnce) {
   EXPECT_TRUE(Eventually([&] { return StatusOf(*client).object_count == 1; }));
 }
 
+TEST(Lifecycle, ANodeWithAGraceServesReadsAndTakesNothingNewUntilItsEnd) {
+  ClusterProcess cluster;
+  Process& leaving = cluster.StartNode({.name = "a", .flags = {"--unmount_grace=2s"}});
+  auto client = cluster.Connect();
+  ASSERT_TRUE(client->Put("on-a", AsBytes("x"), On("a")).ok());
+  cluster.StartNode({.name = "b"});
+  leaving.Signal(SIGTERM);
+  ASSERT_TRUE(Eventually([&] {
+    const auto segments = Segments(*client);
+    return segments.size() == 2 && segments[0].status == SegmentStatus::kGracefullyUnmounting;
+  }));
+  ASSERT_TRUE(client->Put("new", AsBytes("y"), On("a")).ok());
+  std::string value;
+  EXPECT_EQ(client->Get("on-a", &value), Status::Ok());
+  const auto ended = leaving.Wait();
+  ASSERT_TRUE(ended);
+  EXPECT_TRUE(ended->ok()) << ended->ToString();
+  EXPECT_EQ(Segments(*client).size(), 1u);
+  EXPECT_EQ(client->ExistKey("on-a").value_or(true), false);
+  EXPECT_EQ(client->Get("new", &value), Status::Ok());
+}
+
 // A signal to one thread in particular, each in turn (F104).
 TEST(Lifecycle, SigtermToAnyThreadStopsANode) {
   ClusterProcess cluster;

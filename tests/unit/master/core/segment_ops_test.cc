@@ -6,6 +6,18 @@ namespace {
 using Segments = CoreTest;
 using Clients = CoreTest;
 
+class GracefulUnmount : public CoreTest {
+ protected:
+  Status Leave(const SegmentDescriptor& segment, Duration grace) {
+    return core().GracefulUnmountSegment(now_, segment.owner, segment.id, grace);
+  }
+  // kUndefined when it is not there.
+  SegmentStatus StatusOf(const SegmentDescriptor& segment) {
+    const auto infos = core().GetSegments({&segment.id, 1});
+    return infos.empty() ? SegmentStatus::kUndefined : infos[0].status;
+  }
+};
+
 TEST_F(Segments, MountingTwiceIsOnce) {
   const auto a = Mount("a", kMiB);
   Put("k", 1000);
@@ -91,6 +103,76 @@ TEST_F(Segments, UnmountedWithUnfinishedWritesBreaksNothing) {
   Advance(Seconds(600));
   TickAll();
   EXPECT_EQ(core().CheckInvariants(now_).value_or(""), "");
+}
+
+TEST_F(GracefulUnmount, NothingNewGoesThereAndReadersGoOnUntilItsEnd) {
+  const auto a = Mount("a", kMiB);
+  Mount("b", kMiB);
+  Put("k", 1000, {.preferred_segments = {"a"}});
+  EXPECT_EQ(Leave(a, Seconds(60)), Status::Ok());
+  EXPECT_EQ(StatusOf(a), SegmentStatus::kGracefullyUnmounting);
+  EXPECT_EQ(core().GetStatus().segment_count, 2u);
+  for (int i = 0; i < 20; ++i) {
+    Put("n" + std::to_string(i), 10, {.preferred_segments = {"a"}});
+    EXPECT_EQ(core().SegmentNames(Get("n" + std::to_string(i)).value_or({}).replicas),
+              std::vector<std::string>{"b"});
+  }
+  Advance(Seconds(60) - Millis(1));
+  TickAll();
+  EXPECT_TRUE(Get("k").ok());
+  EXPECT_EQ(core().Tick(now_, 100).next, now_ + Millis(1));
+  Advance(Millis(1));
+  TickAll();
+  EXPECT_FALSE(Exists("k"));
+  EXPECT_TRUE(Exists("n0"));
+  EXPECT_EQ(StatusOf(a), SegmentStatus::kUndefined);
+}
+
+TEST_F(GracefulUnmount, AnEarlierEndCountsAndALaterOneDoesNot) {
+  const auto a = Mount("a", kMiB);
+  EXPECT_EQ(Leave(a, Seconds(60)), Status::Ok());
+  EXPECT_EQ(Leave(a, Seconds(60)), Status::Ok());
+  EXPECT_EQ(Leave(a, Seconds(600)), Status::Ok());
+  EXPECT_EQ(Leave(a, Seconds(10)), Status::Ok());
+  Advance(Seconds(10));
+  TickAll();
+  EXPECT_EQ(StatusOf(a), SegmentStatus::kUndefined);
+  EXPECT_EQ(Leave(a, Seconds(10)), Status::Ok());
+}
+
+TEST_F(GracefulUnmount, WithoutGraceItIsAtOnce) {
+  const auto a = Mount("a", kMiB);
+  EXPECT_EQ(Leave(a, Duration::zero()), Status::Ok());
+  TickAll();
+  EXPECT_EQ(StatusOf(a), SegmentStatus::kUndefined);
+}
+
+TEST_F(GracefulUnmount, RefusesOthersAndNonsense) {
+  const auto a = Mount("a", kMiB);
+  EXPECT_EQ(core().GracefulUnmountSegment(now_, kOther, a.id, Seconds(1)).code(),
+            ErrorCode::kInvalidParams);
+  EXPECT_EQ(Leave(a, Seconds(-1)).code(), ErrorCode::kInvalidParams);
+  EXPECT_EQ(core().GracefulUnmountSegment(now_, a.owner, {9, 9}, Seconds(1)), Status::Ok());
+  EXPECT_EQ(StatusOf(a), SegmentStatus::kOk);
+}
+
+TEST_F(GracefulUnmount, MountingItMeanwhileIsRefusedAndARemountLeavesIt) {
+  const auto a = Mount("a", kMiB);
+  EXPECT_EQ(Leave(a, Seconds(60)), Status::Ok());
+  EXPECT_EQ(core().MountSegment(now_, a.owner, a).code(), ErrorCode::kUnavailableInCurrentStatus);
+  EXPECT_EQ(core().ReMountSegments(now_, a.owner, std::vector{a}), Status::Ok());
+  EXPECT_EQ(StatusOf(a), SegmentStatus::kGracefullyUnmounting);
+}
+
+TEST_F(GracefulUnmount, ANewLifeUnderTheNameIsNotTakenForTheOldOne) {
+  const auto a = Mount("a", kMiB);
+  EXPECT_EQ(Leave(a, Seconds(60)), Status::Ok());
+  const auto again = Mount("a", kMiB, "", 2);
+  EXPECT_EQ(StatusOf(a), SegmentStatus::kUndefined);
+  EXPECT_EQ(StatusOf(again), SegmentStatus::kOk);
+  Advance(Seconds(60));
+  TickAll();
+  EXPECT_EQ(StatusOf(again), SegmentStatus::kOk);
 }
 
 TEST_F(Segments, NamesOfAReplyServeAsPreferredOnes) {

@@ -85,6 +85,18 @@ TEST_F(StoreNodeTest, StopUnmounts) {
   EXPECT_TRUE(Segments().empty());
 }
 
+TEST_F(StoreNodeTest, ServesOnWhileItLeavesAndStopUnmounts) {
+  const auto node = Start(Options());
+  ASSERT_TRUE(node.ok()) << node.status();
+  EXPECT_EQ((*node)->BeginLeaving(Seconds(60)), Status::Ok());
+  ASSERT_EQ(Segments().size(), 1u);
+  EXPECT_EQ(Segments()[0].status, SegmentStatus::kGracefullyUnmounting);
+  const auto probe = MakeSegmentProbe(MakeTcpTransport({}, SystemClock()), SystemClock());
+  EXPECT_TRUE(probe(Segments()[0].descriptor, SystemClock().Now() + Seconds(10)));
+  (*node)->Stop();
+  EXPECT_TRUE(Segments().empty());
+}
+
 TEST_F(StoreNodeTest, TheDefaultNameIsHostAndPort) {
   const auto node = Start(Options(""));
   ASSERT_TRUE(node.ok()) << node.status();
