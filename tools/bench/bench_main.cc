@@ -160,14 +160,16 @@ int Run(int argc, char** argv) {
   if (const Status status = Apply(options); !status.ok()) return Refused(status);
   if (app.got_subcommand("replay")) return RunReplay(options);
   const Clock& clock = SystemClock();
-  const auto rows = app.got_subcommand("master")     ? BenchMaster(options.master, clock)
-                    : app.got_subcommand("transfer") ? BenchTransfer(options.transfer, clock)
-                                                     : BenchMount(options.mount, clock);
+  BenchReport report;
+  auto rows = app.got_subcommand("master")     ? BenchMaster(options.master, clock, report.facts)
+              : app.got_subcommand("transfer") ? BenchTransfer(options.transfer, clock)
+                                               : BenchMount(options.mount, clock);
   if (!rows.ok()) return Failed(rows.status());
+  report.rows = std::move(rows).value();
   if (options.json) {
-    PrintJson(*rows, std::cout);
+    PrintJson(report, std::cout);
   } else {
-    PrintTable(*rows, WidthOf(STDOUT_FILENO), std::cout);
+    PrintTable(report, WidthOf(STDOUT_FILENO), std::cout);
   }
   return std::cout.flush() ? 0 : 1;
 }

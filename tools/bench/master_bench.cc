@@ -1,5 +1,7 @@
 #include "tools/bench/master_bench.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -22,6 +24,11 @@ constexpr uint64_t kObjectBytes = kMiB;
 
 std::string KeyOf(uint64_t i) { return "bench/object/" + std::to_string(i); }
 
+uint64_t HeapBytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
 // A master that believes in a segment which nobody has: no operation of it touches data.
 class Master {
  public:
@@ -40,8 +47,15 @@ class Master {
     segment.protocol = "tcp";
     segment.endpoint = "127.0.0.1:1";
     RETURN_IF_ERROR(master->service_->MountSegment(kClient, segment, master->Deadline()));
-    for (uint64_t i = 0; i < objects; ++i)
-      RETURN_IF_ERROR(PutObject(*master->service_, KeyOf(i), master->Deadline()));
+    const uint64_t before = HeapBytes();
+    uint64_t key_bytes = 0;
+    for (uint64_t i = 0; i < objects; ++i) {
+      const std::string key = KeyOf(i);
+      key_bytes += key.size();
+      RETURN_IF_ERROR(PutObject(*master->service_, key, master->Deadline()));
+    }
+    master->bytes_per_object_ =
+        static_cast<double>(HeapBytes() - before - key_bytes) / static_cast<double>(objects);
     MasterService& service = *master->service_;
     ASSIGN_OR_RETURN(master->server_, ThriftServer::Start(
                                           {.address = {"127.0.0.1", 0}}, service,
@@ -67,6 +81,7 @@ class Master {
   TimePoint Deadline() const { return clock_.Now() + Seconds(10); }
   MasterApi& local() { return *service_; }
   MasterApi& remote() { return *remote_; }
+  double bytes_per_object() const { return bytes_per_object_; }
 
   static constexpr ClientId kClient{3, 4};
 
@@ -76,6 +91,7 @@ class Master {
   std::unique_ptr<MasterService> service_;
   std::unique_ptr<ThriftServer> server_;
   std::unique_ptr<MasterApi> remote_;
+  double bytes_per_object_ = 0;
 };
 
 using Operation = std::function<Status(MasterApi& api, uint64_t i)>;
@@ -218,8 +234,12 @@ Status BenchRemote(Master& master, uint32_t threads, const MasterBenchOptions& o
 
 }  // namespace
 
-Result<std::vector<Row>> BenchMaster(const MasterBenchOptions& options, const Clock& clock) {
+Result<std::vector<Row>> BenchMaster(const MasterBenchOptions& options, const Clock& clock,
+                                     std::vector<Fact>& facts) {
   ASSIGN_OR_RETURN(const auto master, Master::Create(options.objects, clock));
+  facts.push_back({.name = "bytes_per_object",
+                   .label = "heap bytes for an object of one replica, its key not counted",
+                   .value = master->bytes_per_object()});
   std::vector<Row> rows;
   RETURN_IF_ERROR(BenchLocal(*master, options, clock, rows));
   for (const uint32_t threads : options.threads)

@@ -16,6 +16,8 @@ struct MasterBenchOptions {
   Duration time = Seconds(2);
 };
 
-Result<std::vector<Row>> BenchMaster(const MasterBenchOptions& options, const Clock& clock);
+// Adds to `facts` what an object costs in memory.
+Result<std::vector<Row>> BenchMaster(const MasterBenchOptions& options, const Clock& clock,
+                                     std::vector<Fact>& facts);
 
 }  // namespace mooncake::bench

@@ -64,7 +64,7 @@ std::string FormatTime(Duration time) {
   return Digits(value) + " " + kUnits[unit];
 }
 
-void PrintTable(const std::vector<Row>& rows, int width, std::ostream& out) {
+void PrintTable(const BenchReport& report, int width, std::ostream& out) {
   admin::Table table({{.title = "WHAT", .least = 8},
                       {.title = "PATH", .least = 6},
                       {.title = "SIZE", .right = true},
@@ -74,7 +74,7 @@ void PrintTable(const std::vector<Row>& rows, int width, std::ostream& out) {
                       {.title = "LIMIT"},
                       {.title = "ITS RATE", .right = true},
                       {.title = "SHARE", .right = true}});
-  for (const Row& row : rows) {
+  for (const Row& row : report.rows) {
     const bool bytes = row.figure.bytes > 0;
     table.Add({row.what, row.path, bytes ? FormatSize(row.figure.bytes) : "-",
                FormatRate(row.figure.PerSecond(), bytes), Latency(row, 0.5), Latency(row, 0.99),
@@ -83,12 +83,13 @@ void PrintTable(const std::vector<Row>& rows, int width, std::ostream& out) {
                Share(row)});
   }
   out << table.Render(width > 0 ? static_cast<size_t>(width) : 0);
+  for (const Fact& fact : report.facts) out << fact.label << ": " << Digits(fact.value) << "\n";
 }
 
-void PrintJson(const std::vector<Row>& rows, std::ostream& out) {
+void PrintJson(const BenchReport& report, std::ostream& out) {
   nlohmann::ordered_json document;
   document["rows"] = nlohmann::ordered_json::array();
-  for (const Row& row : rows) {
+  for (const Row& row : report.rows) {
     nlohmann::ordered_json json;
     json["what"] = row.what;
     json["path"] = row.path;
@@ -106,6 +107,7 @@ void PrintJson(const std::vector<Row>& rows, std::ostream& out) {
     }
     document["rows"].push_back(std::move(json));
   }
+  for (const Fact& fact : report.facts) document[fact.name] = fact.value;
   out << document.dump(1) << "\n";
 }
 

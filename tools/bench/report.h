@@ -28,9 +28,21 @@ struct Row {
   double Share() const;  // of the limit; 0 if there is none
 };
 
-void PrintTable(const std::vector<Row>& rows, int width, std::ostream& out);
-// {"rows": [...]}: bytes, operations per second, seconds; names are a contract with scripts.
-void PrintJson(const std::vector<Row>& rows, std::ostream& out);
+// What is no rate; printed below the table.
+struct Fact {
+  std::string name;   // a key of the JSON
+  std::string label;  // for people, with its unit
+  double value = 0;
+};
+
+struct BenchReport {
+  std::vector<Row> rows;
+  std::vector<Fact> facts;
+};
+
+void PrintTable(const BenchReport& report, int width, std::ostream& out);
+// {"rows": [...], and each fact}: bytes, operations per second, seconds; names are a contract with scripts.
+void PrintJson(const BenchReport& report, std::ostream& out);
 
 // "12.3 GB/s", "850 MB/s", "1.23 M/s", "45.6 k/s". Powers of 1000.
 std::string FormatRate(double per_second, bool bytes);

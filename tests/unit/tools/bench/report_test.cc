@@ -14,14 +14,16 @@ Samples Of(Duration time) {
   return samples;
 }
 
-std::vector<Row> Rows() {
-  return {{.what = "get",
-           .path = "shm",
-           .figure = {.bytes = 1 << 20, .samples = Of(Millis(1))},
-           .limit_name = "memcpy",
-           .limit = {.bytes = 1 << 20, .samples = Of(Duration(500000))},
-           .latencies = Of(Millis(1))},
-          {.what = "ping", .path = "rpc", .figure = {.operations = 100, .samples = Of(Millis(1))}}};
+BenchReport Rows() {
+  return {
+      {{.what = "get",
+        .path = "shm",
+        .figure = {.bytes = 1 << 20, .samples = Of(Millis(1))},
+        .limit_name = "memcpy",
+        .limit = {.bytes = 1 << 20, .samples = Of(Duration(500000))},
+        .latencies = Of(Millis(1))},
+       {.what = "ping", .path = "rpc", .figure = {.operations = 100, .samples = Of(Millis(1))}}},
+      {{.name = "bytes_per_object", .label = "bytes an object", .value = 171.3}}};
 }
 
 TEST(Report, EachFigureStandsBesideItsLimit) {
@@ -30,7 +32,8 @@ TEST(Report, EachFigureStandsBesideItsLimit) {
   EXPECT_EQ(out.str(),
             "WHAT  PATH   SIZE       RATE      P50      P99  LIMIT    ITS RATE  SHARE\n"
             "get   shm   1 MiB  1.05 GB/s  1.00 ms  1.00 ms  memcpy  2.10 GB/s  50.0%\n"
-            "ping  rpc       -    100 k/s        -        -                  -      -\n");
+            "ping  rpc       -    100 k/s        -        -                  -      -\n"
+            "bytes an object: 171\n");
 }
 
 TEST(Report, JsonHasTheSame) {
@@ -42,6 +45,7 @@ TEST(Report, JsonHasTheSame) {
   EXPECT_DOUBLE_EQ(rows[0]["p50_s"], 0.001);
   EXPECT_DOUBLE_EQ(rows[1]["per_second"], 100000);
   EXPECT_FALSE(rows[1].contains("limit"));
+  EXPECT_DOUBLE_EQ(nlohmann::json::parse(out.str())["bytes_per_object"], 171.3);
 }
 
 TEST(Report, RatesAndTimesHaveThreeDigits) {
