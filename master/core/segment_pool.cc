@@ -57,6 +57,11 @@ void SegmentPool::SetStatus(uint32_t slot, SegmentStatus status) {
   RefreshAllocatable();
 }
 
+void SegmentPool::SetQuarantined(uint32_t slot, bool quarantined) {
+  at(slot).quarantined = quarantined;
+  RefreshAllocatable();
+}
+
 void SegmentPool::FinishSweep(uint32_t slot) {
   Segment& segment = at(slot);
   MC_CHECK(!segment.live && segment.allocator != nullptr);
@@ -76,7 +81,7 @@ void SegmentPool::RefreshAllocatable() {
   allocatable_.clear();
   largest_capacity_ = 0;
   for (const auto& [name, slot] : by_name_) {
-    if (at(slot).status != SegmentStatus::kOk) continue;
+    if (!at(slot).takes_new()) continue;
     allocatable_.push_back(slot);
     largest_capacity_ = std::max(largest_capacity_, at(slot).capacity());
   }

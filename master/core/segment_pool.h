@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <absl/container/btree_map.h>
@@ -28,10 +29,14 @@ struct Segment {
   uint64_t extents = 0;                        // not yet returned, whoever holds them
   uint64_t replicas = 0;                       // readable ones with an extent here
   uint32_t sweep_next = 0;                     // dead: next handle to look at
+  bool quarantined = false;                    // takes nothing new; readable
+  // Clients that lately reported a failure, and when; oldest first, bounded by the threshold.
+  std::vector<std::pair<ClientId, TimePoint>> failures;
   bool evicting = false;  // above its watermark a while ago, not yet below the low mark
   EvictionQueues queues;
 
   uint64_t capacity() const { return descriptor.size; }
+  bool takes_new() const { return live && status == SegmentStatus::kOk && !quarantined; }
   uint64_t used() const { return live ? allocator->used_bytes() : 0; }
 };
 
@@ -44,6 +49,7 @@ class SegmentPool {
   void Kill(uint32_t slot);
   // Of a live segment. Only kOk takes new extents.
   void SetStatus(uint32_t slot, SegmentStatus status);
+  void SetQuarantined(uint32_t slot, bool quarantined);
   // The sweep met every block of a dead segment.
   void FinishSweep(uint32_t slot);
 

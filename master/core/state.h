@@ -78,8 +78,9 @@ struct State {
   TimedMap<PutId, Object*> soft_pins;         // until the pin ends
   // Versions renamed while leased: their readers know the old name. Until the lease ends.
   TimedMap<PutId, Object*> renamed;
-  TimedMap<ClientId, ClientState> clients;  // until the client's ttl
-  TimedMap<SegmentId, uint32_t> leaving;    // slots; until they are unmounted
+  TimedMap<ClientId, ClientState> clients;    // until the client's ttl
+  TimedMap<SegmentId, uint32_t> leaving;      // slots; until they are unmounted
+  TimedMap<SegmentId, uint32_t> quarantined;  // slots; until it is over
 
   std::unique_ptr<ReuseModel> reuse;  // null: the policy is least recently used
   bool evicting = false;              // above the watermark a while ago, not yet below the low mark

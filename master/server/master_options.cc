@@ -70,6 +70,14 @@ void DescribeSpace(MasterOptions& options, ConfigReader& reader) {
   reader.AddChoice("allocation_strategy", &options.allocation_strategy,
                    {"random", "free_ratio_first", "ssd_free_ratio_first", "local_first", "cxl"},
                    "Which segments new objects go to.");
+  reader.Add("segment_failure_threshold", &core.failure_threshold,
+             "When so many clients report failed transfers of one segment within "
+             "segment_failure_window, nothing new goes there for segment_quarantine; at most 64, "
+             "0 = never.");
+  reader.AddDuration("segment_failure_window", &core.failure_window, Seconds(1),
+                     "How long such a report counts.");
+  reader.AddDuration("segment_quarantine", &core.quarantine, Seconds(1),
+                     "How long such a segment takes nothing new; it stays readable.");
   reader.AddSize("min_slice_size", &core.min_slice_bytes,
                  "An object that fits no hole is split, but into no pieces smaller than this.");
 }

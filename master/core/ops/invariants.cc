@@ -181,6 +181,11 @@ class Checker {
                  segment.status == SegmentStatus::kGracefullyUnmounting,
              "segment " + id.ToString() + " has a timer but is not leaving");
     });
+    state_.quarantined.ForEach([&](const SegmentId& id, const auto& item) {
+      const Segment& segment = state_.pool.at(item.value);
+      Expect(segment.live && segment.descriptor.id == id && segment.quarantined,
+             "segment " + id.ToString() + " has a timer but no quarantine");
+    });
   }
 
   void CheckSegments() {

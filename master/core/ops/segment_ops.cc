@@ -24,6 +24,7 @@ void Kill(State& state, uint32_t slot, bool owner_must_remount) {
   const SegmentDescriptor& descriptor = state.pool.at(slot).descriptor;
   auto* owner = state.clients.Find(descriptor.owner);
   state.leaving.Take(descriptor.id);
+  state.quarantined.Take(descriptor.id);
   state.pool.Kill(slot);
   if (owner == nullptr) return;
   --owner->value.segments;
@@ -67,6 +68,7 @@ void DoMount(State& state, ClientState& owner, const SegmentDescriptor& segment)
   if (known != kNoSlot) {
     // The memory is the same, so what is in it stays; only transfers of the old epoch are refused by the node.
     state.pool.at(known).descriptor = segment;
+    ForgetFailures(state, known);
     return;
   }
   const uint32_t earlier_life = state.pool.FindByName(segment.name);

@@ -76,7 +76,11 @@ TEST(MasterOptions, HelpNamesEachOption) {
                            "eviction_ratio",
                            "allow_evict_soft_pinned_objects",
                            "memory_allocator",
-                           "allocation_strategy", "eviction_policy",
+                           "allocation_strategy",
+                           "eviction_policy",
+                           "segment_failure_threshold",
+                           "segment_failure_window",
+                           "segment_quarantine",
                            "min_slice_size",
                            "config_path"}) {
     EXPECT_NE(help.find(std::string("  --") + name), std::string::npos) << name;
