@@ -63,6 +63,12 @@ std::optional<EvictionPolicyKind> ParseEvictionPolicy(std::string_view name) {
   return std::nullopt;
 }
 
+std::optional<MemoryAllocator> ParseMemoryAllocator(std::string_view name) {
+  if (name == "offset") return MemoryAllocator::kOffset;
+  if (name == "cachelib") return MemoryAllocator::kCachelib;
+  return std::nullopt;
+}
+
 Status CoreOptions::Validate() const {
   RETURN_IF_ERROR(Positive("default_kv_lease_ttl", lease_ttl));
   RETURN_IF_ERROR(Positive("client_ttl", client_ttl));

@@ -30,6 +30,14 @@ enum class EvictionPolicyKind : uint8_t { kLru, kHitDensity };
 // "lru", "hit_density"; nullopt for anything else.
 std::optional<EvictionPolicyKind> ParseEvictionPolicy(std::string_view name);
 
+// How a segment's space is managed; values of the flag `memory_allocator`.
+enum class MemoryAllocator : uint8_t {
+  kOffset,    // any length, side by side
+  kCachelib,  // chunks of slabs, by size class; deprecated
+};
+// "offset", "cachelib"; nullopt for anything else.
+std::optional<MemoryAllocator> ParseMemoryAllocator(std::string_view name);
+
 // Reports that are kept of a segment, at most.
 inline constexpr uint32_t kMaxFailureThreshold = 64;
 
@@ -61,6 +69,7 @@ struct CoreOptions {
   uint32_t failure_threshold = 2;
   Duration failure_window = Seconds(30);
   Duration quarantine = Seconds(60);
+  MemoryAllocator memory_allocator = MemoryAllocator::kOffset;
   AllocationStrategy allocation_strategy = AllocationStrategy::kRandom;
   // Parts of the object table; growth of one part is the longest pause that the table causes.
   uint32_t table_parts = 1024;

@@ -14,7 +14,7 @@
 #include <absl/container/flat_hash_map.h>
 
 #include "master/api/types.h"
-#include "master/core/allocator/offset_allocator.h"
+#include "master/core/allocator/segment_allocator.h"
 #include "master/core/eviction/eviction_queue.h"
 #include "master/core/object.h"
 
@@ -24,12 +24,12 @@ struct Segment {
   SegmentDescriptor descriptor;
   SegmentStatus status = SegmentStatus::kUndefined;
   bool live = false;
-  uint32_t host = 0;                           // number of descriptor.host_id; equal = same host
-  std::unique_ptr<OffsetAllocator> allocator;  // dead: until its blocks were swept
-  uint64_t extents = 0;                        // not yet returned, whoever holds them
-  uint64_t replicas = 0;                       // readable ones with an extent here
-  uint32_t sweep_next = 0;                     // dead: next handle to look at
-  bool quarantined = false;                    // takes nothing new; readable
+  uint32_t host = 0;                            // number of descriptor.host_id; equal = same host
+  std::unique_ptr<SegmentAllocator> allocator;  // dead: until its blocks were swept
+  uint64_t extents = 0;                         // not yet returned, whoever holds them
+  uint64_t replicas = 0;                        // readable ones with an extent here
+  uint32_t sweep_next = 0;                      // dead: next handle to look at
+  bool quarantined = false;                     // takes nothing new; readable
   // Clients that lately reported a failure, and when; oldest first, bounded by the threshold.
   std::vector<std::pair<ClientId, TimePoint>> failures;
   bool evicting = false;  // above its watermark a while ago, not yet below the low mark
@@ -43,6 +43,8 @@ struct Segment {
 // Not thread-safe.
 class SegmentPool {
  public:
+  explicit SegmentPool(MemoryAllocator kind = MemoryAllocator::kOffset) : kind_(kind) {}
+
   // The id must not be live, the name must be free.
   uint32_t Mount(const SegmentDescriptor& descriptor);
   // Marks a live segment dead: its bytes leave the totals at once, its blocks wait for the sweep.
@@ -84,10 +86,11 @@ class SegmentPool {
  private:
   uint32_t HostNumber(const std::string& host_id);
   void RefreshAllocatable();
-  bool Fill(uint32_t slot, const OffsetAllocator::Block& block, uint64_t length, uint8_t replica,
+  bool Fill(uint32_t slot, const SegmentAllocator::Block& block, uint64_t length, uint8_t replica,
             ExtentRef& out);
   void FreeSlotIfUnused(uint32_t slot);
 
+  const MemoryAllocator kind_;
   std::vector<std::unique_ptr<Segment>> slots_;
   std::vector<uint32_t> free_slots_;
   absl::flat_hash_map<SegmentId, uint32_t, std::hash<SegmentId>> by_id_;

@@ -58,6 +58,7 @@ struct State {
         term(core_term),
         rng(seed),
         table(core_options.table_parts),
+        pool(core_options.memory_allocator),
         placer(pool, core_options.allocation_strategy, core_options.min_slice_bytes) {
     if (options.eviction_policy == EvictionPolicyKind::kHitDensity)
       reuse = std::make_unique<ReuseModel>();

@@ -203,7 +203,7 @@ class Checker {
       if (!segment.live) continue;
       ExpectEqual(segment.used(), used_[slot], whose + ": bytes used, and bytes of its extents");
       uint64_t at = 0;
-      for (const OffsetAllocator::Range& range : segment.allocator->Ranges()) {
+      for (const SegmentAllocator::Range& range : segment.allocator->Ranges()) {
         ExpectEqual(range.offset, at, whose + ": offset of a block, and end of the one before");
         at = range.offset + range.bytes;
       }

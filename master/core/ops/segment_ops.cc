@@ -1,6 +1,7 @@
 // Clients, and the segments that they lend.
 #include <algorithm>
 
+#include "master/core/allocator/slab_allocator.h"
 #include "master/core/checks.h"
 #include "master/core/ops/ops.h"
 
@@ -33,6 +34,13 @@ void Kill(State& state, uint32_t slot, bool owner_must_remount) {
 
 // May `segment` be mounted beside, or instead of, what is there?
 Status CheckMount(const State& state, const SegmentDescriptor& segment) {
+  if (state.options.memory_allocator == MemoryAllocator::kCachelib &&
+      segment.size % SlabAllocator::kSlabBytes != 0) {
+    return {ErrorCode::kInvalidParams,
+            "segment " + Quote(segment.name) + " has " + std::to_string(segment.size) +
+                " bytes; with memory_allocator=cachelib it must be a multiple of " +
+                std::to_string(SlabAllocator::kSlabBytes)};
+  }
   const uint32_t slot = state.pool.FindById(segment.id);
   if (slot == kNoSlot) return Status::Ok();
   const SegmentDescriptor& mounted = state.pool.at(slot).descriptor;
