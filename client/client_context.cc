@@ -20,7 +20,17 @@ ClientContext::ClientContext(const ClientOptions& client_options, ClientId clien
       fetcher(directory, data, clock),
       writer(*master, directory, data, clock, id),
       leases(std::make_shared<LeaseKeeper>(
-          *master, clock, id, address, [this] { data.Tick(); }, client_options.on_master)) {}
+          *master, clock, id, address,
+          LeaseKeeper::Hooks{.also = [this] { data.Tick(); },
+                             .tell = [this](TimePoint deadline) { TellFailures(deadline); },
+                             .on_master = client_options.on_master})) {}
+
+void ClientContext::TellFailures(TimePoint deadline) {
+  const std::vector<SegmentId> failed = data.TakeFailures();
+  if (failed.empty()) return;
+  master->ReportReplicaFailure(id, failed, deadline)
+      .Ignore("a hint; a failure that lasts is told with the next ping");
+}
 
 bool ClientContext::InForkedChild() const { return getpid() != pid; }
 

@@ -25,6 +25,8 @@ struct ClientContext {
   // kUnavailableInCurrentMode in a child made by fork(): threads and connections stayed with the parent.
   Status CheckProcess() const;
   bool InForkedChild() const;
+  // Which segments failed since the last time.
+  void TellFailures(TimePoint deadline);
   // 0 = the client's own time-out.
   TimePoint DeadlineOf(Duration timeout) const;
   ObjectName NameOf(std::string_view key) const {

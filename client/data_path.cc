@@ -45,10 +45,20 @@ void DataPath::Judge(std::span<const PeerSlice> slices, TimePoint started) {
     const ErrorCode code = item.slice.status.code();
     const bool failed = code == ErrorCode::kTransferFail ||
                         (code == ErrorCode::kRpcTimeout && now - started >= kFairTry);
-    if (failed) suspects_.OnFailure(item.slice.segment, now);
+    if (failed) {
+      suspects_.OnFailure(item.slice.segment, now);
+      if (failures_.size() < kMaxFailures) failures_.insert(item.slice.segment);
+    }
     if (code == ErrorCode::kOk) suspects_.OnSuccess(item.slice.segment);
   }
   any_suspect_.store(!suspects_.empty(), std::memory_order_relaxed);
+}
+
+std::vector<SegmentId> DataPath::TakeFailures() {
+  MutexLock lock(mutex_);
+  std::vector<SegmentId> taken(failures_.begin(), failures_.end());
+  failures_.clear();
+  return taken;
 }
 
 TimePoint DataPath::SuspectUntil(const SegmentId& segment) const {

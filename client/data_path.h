@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -41,11 +42,14 @@ class DataPath {
 
   // In the past: the segment may be tried.
   TimePoint SuspectUntil(const SegmentId& segment) const MC_EXCLUDES(mutex_);
+  // Segments that failed since the last call, for the master to know; at most kMaxFailures are remembered.
+  std::vector<SegmentId> TakeFailures() MC_EXCLUDES(mutex_);
   // Bytes on their way between this client and the segment (and those that share its counter).
   uint64_t LoadOf(const SegmentId& segment) const;
 
  private:
   static constexpr size_t kCounters = 256;
+  static constexpr size_t kMaxFailures = 256;
   // A slice that ran into a deadline blames its peer only if it had this long.
   static constexpr Duration kFairTry = Millis(500);
 
@@ -59,6 +63,7 @@ class DataPath {
   std::atomic<bool> any_suspect_{false};  // relaxed: saves the lock while all is well
   mutable Mutex mutex_;
   SuspectTable suspects_ MC_GUARDED_BY(mutex_);
+  std::set<SegmentId> failures_ MC_GUARDED_BY(mutex_);
 };
 
 }  // namespace mooncake::internal

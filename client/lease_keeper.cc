@@ -21,14 +21,12 @@ bool HeldLease::Valid() const {
 }
 
 LeaseKeeper::LeaseKeeper(MasterApi& master, const Clock& clock, ClientId client,
-                         std::string address, std::function<void()> also,
-                         std::function<void(const Status&)> on_master)
+                         std::string address, Hooks hooks)
     : master_(master),
       clock_(clock),
       client_(client),
       address_(std::move(address)),
-      also_(std::move(also)),
-      on_master_(std::move(on_master)) {}
+      hooks_(std::move(hooks)) {}
 
 LeaseKeeper::~LeaseKeeper() { Stop(); }
 
@@ -105,13 +103,14 @@ TimePoint LeaseKeeper::RenewDue() {
 void LeaseKeeper::PingIfDue(TimePoint now) {
   if (ping_interval_ == Duration::zero() || now < ping_due_) return;
   ping_due_ = now + ping_interval_;
-  if (also_) also_();
-  const auto reply =
-      master_.Ping(client_, address_, now + std::min(kCallTimeout, ping_interval_ / 2));
+  if (hooks_.also) hooks_.also();
+  const TimePoint deadline = now + std::min(kCallTimeout, ping_interval_ / 2);
+  const auto reply = master_.Ping(client_, address_, deadline);
+  if (reply.ok() && hooks_.tell) hooks_.tell(deadline);
   // Nothing depends on it but the master's list of clients, and whoever wonders why calls fail.
   if (reply.ok() == master_answers_) return;
   master_answers_ = reply.ok();
-  if (on_master_) on_master_(reply.status());
+  if (hooks_.on_master) hooks_.on_master(reply.status());
 }
 
 std::vector<std::shared_ptr<HeldLease::Entry>> LeaseKeeper::TakeDue(TimePoint now) {

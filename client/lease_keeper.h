@@ -57,11 +57,17 @@ class LeaseKeeper : public std::enable_shared_from_this<LeaseKeeper> {
       Seconds(2);  // of a renewal or ping; shorter leases get less
 
   // `master` and `clock` must outlive Stop(). `address` is for people.
-  // `also` runs with each ping: other work that is due now and then. Must not block.
-  // `on_master`: see ClientOptions.
+  struct Hooks {
+    // With each ping: other work that is due now and then. Must not block.
+    std::function<void()> also;
+    // After a ping that was answered: what else the master may be told. Until `deadline`, leases wait for it.
+    std::function<void(TimePoint deadline)> tell;
+    std::function<void(const Status&)> on_master;  // see ClientOptions
+  };
   LeaseKeeper(MasterApi& master, const Clock& clock, ClientId client, std::string address,
-              std::function<void()> also = nullptr,
-              std::function<void(const Status&)> on_master = nullptr);
+              Hooks hooks);
+  LeaseKeeper(MasterApi& master, const Clock& clock, ClientId client, std::string address)
+      : LeaseKeeper(master, clock, client, std::move(address), Hooks()) {}
   ~LeaseKeeper();
 
   void Start(Duration client_ttl);
@@ -93,8 +99,7 @@ class LeaseKeeper : public std::enable_shared_from_this<LeaseKeeper> {
   const Clock& clock_;
   const ClientId client_;
   const std::string address_;
-  const std::function<void()> also_;
-  const std::function<void(const Status&)> on_master_;
+  const Hooks hooks_;
   std::thread thread_;
   Duration ping_interval_{};    // 0 = no pings; fixed in Start
   TimePoint ping_due_{};        // the keeper's thread only

@@ -106,6 +106,11 @@ class MasterApi {
   // kInvalidParams: a negative grace, another client's segment.
   virtual Status GracefulUnmountSegment(const ClientId& client, const SegmentId& id, Duration grace,
                                         TimePoint deadline) = 0;
+  // Transfers to or from these segments failed for `client`. When enough clients said so of one segment in a short
+  // time (segment_failure_*), nothing new goes there for a while, unless it is the only one, and its replicas are
+  // named last. Unknown segments don't matter. kClientNotFound: `client` has not pinged, nothing is counted.
+  virtual Status ReportReplicaFailure(const ClientId& client, std::span<const SegmentId> segments,
+                                      TimePoint deadline) = 0;
   // Empty `ids`: all of them. Unknown ids are left out.
   virtual Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId> ids,
                                                        TimePoint deadline) = 0;

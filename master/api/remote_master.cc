@@ -249,6 +249,16 @@ class RemoteMaster final : public MasterApi {
                  &C::recv_GracefulUnmountSegment, request, deadline);
   }
 
+  Status ReportReplicaFailure(const ClientId& client, std::span<const SegmentId> segments,
+                              TimePoint deadline) override {
+    RETURN_IF_ERROR(wire::CheckCount("segment ids", segments.size(), kMaxBatch));
+    thriftgen::ReportReplicaFailureRequest request;
+    request.client = wire::EncodeUuid(client);
+    for (const SegmentId& id : segments) request.segments.push_back(wire::EncodeUuid(id));
+    return Plain("ReportReplicaFailure", &C::send_ReportReplicaFailure,
+                 &C::recv_ReportReplicaFailure, request, deadline);
+  }
+
   Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId> ids,
                                                TimePoint deadline) override {
     RETURN_IF_ERROR(wire::CheckCount("segment ids", ids.size(), kMaxBatch));

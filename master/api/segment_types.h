@@ -44,6 +44,7 @@ struct SegmentInfo {
   uint64_t used = 0;          // bytes of live extents, seals and rounding included
   uint64_t largest_free = 0;  // the largest hole
   uint64_t object_count = 0;  // replicas
+  bool quarantined = false;   // clients had trouble with it: for a while nothing new goes there
 };
 
 struct ClientInfo {

@@ -123,7 +123,7 @@ struct ReplicaList {
   PutId put_id;  // the version
   uint64_t size = 0;
   std::vector<ReplicaDescriptor>
-      replicas;    // complete ones, in stored order; empty for an empty object
+      replicas;  // complete ones, in stored order, quarantined ones last; empty for an empty object
   Duration lease;  // from before the request was sent
   std::optional<ObjectAttributes> attributes;
   int64_t created_ms = 0;  // wall clock of PutEnd

@@ -231,6 +231,7 @@ thriftgen::SegmentInfo Encode(const SegmentInfo& info) {
   out.used = static_cast<int64_t>(info.used);
   out.largest_free = static_cast<int64_t>(info.largest_free);
   out.object_count = static_cast<int64_t>(info.object_count);
+  out.quarantined = info.quarantined;
   return out;
 }
 
@@ -243,6 +244,7 @@ Result<SegmentInfo> Decode(thriftgen::SegmentInfo&& in) {
   out.used = check.Unsigned("used", in.used, kMaxSegmentBytes);
   out.largest_free = check.Unsigned("largest_free", in.largest_free, kMaxSegmentBytes);
   out.object_count = check.Unsigned("object_count", in.object_count, kAnyCount);
+  out.quarantined = in.quarantined;
   RETURN_IF_ERROR(check.status());
   return out;
 }

@@ -83,6 +83,7 @@ TickResult Tick(State& state, TimePoint now, uint32_t budget) {
   uint32_t left = std::max<uint32_t>(budget, 1);
   ExpireClients(state, now, left);
   UnmountLeaving(state, now, left);
+  EndQuarantines(state, now, left);
   ExpireWrites(state, now, left);
   ExpireDiscarded(state, now, left);
   ExpireDetached(state, now, left);
@@ -94,9 +95,9 @@ TickResult Tick(State& state, TimePoint now, uint32_t budget) {
   const bool evict_more = left > 0 && EvictAboveWatermarks(state, now, left);
   result.more = left == 0 || evict_more || !renamed || !state.pool.unswept().empty();
   result.next = std::min({state.clients.NextDeadline(), state.leaving.NextDeadline(),
-                          state.writes.NextDeadline(), state.discarded.NextDeadline(),
-                          state.detached.NextDeadline(), state.soft_pins.NextDeadline(),
-                          state.renamed.NextDeadline()});
+                          state.quarantined.NextDeadline(), state.writes.NextDeadline(),
+                          state.discarded.NextDeadline(), state.detached.NextDeadline(),
+                          state.soft_pins.NextDeadline(), state.renamed.NextDeadline()});
   return result;
 }
 

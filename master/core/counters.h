@@ -23,6 +23,7 @@ struct Counters {
   uint64_t evicted_inline = 0;  // of evicted_objects: inside a PutStart
   uint64_t lost_objects = 0;    // the last replica was on a segment that went away
   uint64_t expired_clients = 0;
+  uint64_t quarantines = 0;
   uint64_t replaced_segments = 0;  // a new life under the same name
 
   // Now.
@@ -39,6 +40,7 @@ struct Counters {
   uint64_t capacity = 0;
   uint64_t used = 0;
   uint64_t segments = 0;
+  uint64_t quarantined_segments = 0;
   uint64_t dead_segments = 0;  // not yet swept
   uint64_t clients = 0;
 };

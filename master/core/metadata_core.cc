@@ -187,6 +187,10 @@ Status MetadataCore::GracefulUnmountSegment(TimePoint now, const ClientId& clien
                                             const SegmentId& id, Duration grace) {
   return core::GracefulUnmountSegment(*state_, now, client, id, grace);
 }
+Status MetadataCore::ReportReplicaFailure(TimePoint now, const ClientId& client,
+                                          std::span<const SegmentId> segments) {
+  return core::ReportReplicaFailure(*state_, now, client, segments);
+}
 std::vector<SegmentInfo> MetadataCore::GetSegments(std::span<const SegmentId> ids) const {
   return core::GetSegments(*state_, ids);
 }

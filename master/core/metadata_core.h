@@ -107,6 +107,8 @@ class MetadataCore {
   Status UnmountSegment(TimePoint now, const ClientId& client, const SegmentId& id);
   Status GracefulUnmountSegment(TimePoint now, const ClientId& client, const SegmentId& id,
                                 Duration grace);
+  Status ReportReplicaFailure(TimePoint now, const ClientId& client,
+                              std::span<const SegmentId> segments);
   // Sorted by name. Empty `ids`: all.
   std::vector<SegmentInfo> GetSegments(std::span<const SegmentId> ids) const;
   std::vector<ClientInfo> GetClients(TimePoint now) const;  // sorted by address, then id

@@ -63,11 +63,24 @@ std::optional<EvictionPolicyKind> ParseEvictionPolicy(std::string_view name) {
   return std::nullopt;
 }
 
+std::optional<MemoryAllocator> ParseMemoryAllocator(std::string_view name) {
+  if (name == "offset") return MemoryAllocator::kOffset;
+  if (name == "cachelib") return MemoryAllocator::kCachelib;
+  return std::nullopt;
+}
+
 Status CoreOptions::Validate() const {
   RETURN_IF_ERROR(Positive("default_kv_lease_ttl", lease_ttl));
   RETURN_IF_ERROR(Positive("client_ttl", client_ttl));
   RETURN_IF_ERROR(Positive("put_start_discard_timeout", put_start_discard_timeout));
   RETURN_IF_ERROR(Positive("max_kv_soft_pin_ttl", soft_pin_max_ttl));
+  RETURN_IF_ERROR(Positive("segment_failure_window", failure_window));
+  RETURN_IF_ERROR(Positive("segment_quarantine", quarantine));
+  if (failure_threshold > kMaxFailureThreshold) {
+    return {ErrorCode::kInvalidParams,
+            "segment_failure_threshold is " + std::to_string(failure_threshold) +
+                ", it must be at most " + std::to_string(kMaxFailureThreshold)};
+  }
   RETURN_IF_ERROR(Ordered("default_kv_soft_pin_ttl", soft_pin_ttl, "max_kv_soft_pin_ttl",
                           soft_pin_max_ttl, true));
   RETURN_IF_ERROR(Ordered("put_start_discard_timeout", put_start_discard_timeout,

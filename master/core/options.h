@@ -30,6 +30,17 @@ enum class EvictionPolicyKind : uint8_t { kLru, kHitDensity };
 // "lru", "hit_density"; nullopt for anything else.
 std::optional<EvictionPolicyKind> ParseEvictionPolicy(std::string_view name);
 
+// How a segment's space is managed; values of the flag `memory_allocator`.
+enum class MemoryAllocator : uint8_t {
+  kOffset,    // any length, side by side
+  kCachelib,  // chunks of slabs, by size class; deprecated
+};
+// "offset", "cachelib"; nullopt for anything else.
+std::optional<MemoryAllocator> ParseMemoryAllocator(std::string_view name);
+
+// Reports that are kept of a segment, at most.
+inline constexpr uint32_t kMaxFailureThreshold = 64;
+
 struct CoreOptions {
   // Read leases (flag default_kv_lease_ttl).
   Duration lease_ttl = Seconds(10);
@@ -53,6 +64,12 @@ struct CoreOptions {
   Duration put_start_release_timeout = Seconds(600);
   // A client that does not ping for so long is gone, and its segments with it.
   Duration client_ttl = Seconds(10);
+  // A segment of which so many clients report failures within the window takes nothing new for the length of the
+  // quarantine. 0 clients: never. Two by default, since one client's trouble may be its own.
+  uint32_t failure_threshold = 2;
+  Duration failure_window = Seconds(30);
+  Duration quarantine = Seconds(60);
+  MemoryAllocator memory_allocator = MemoryAllocator::kOffset;
   AllocationStrategy allocation_strategy = AllocationStrategy::kRandom;
   // Parts of the object table; growth of one part is the longest pause that the table causes.
   uint32_t table_parts = 1024;

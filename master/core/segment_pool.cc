@@ -22,7 +22,7 @@ uint32_t SegmentPool::Mount(const SegmentDescriptor& descriptor) {
   segment.status = SegmentStatus::kOk;
   segment.live = true;
   segment.host = HostNumber(descriptor.host_id);
-  segment.allocator = std::make_unique<OffsetAllocator>(descriptor.size);
+  segment.allocator = MakeSegmentAllocator(kind_, descriptor.size);
   MC_CHECK(by_id_.emplace(descriptor.id, slot).second) << descriptor.id.ToString();
   MC_CHECK(by_name_.emplace(descriptor.name, slot).second) << descriptor.name;
   capacity_ += descriptor.size;
@@ -57,6 +57,11 @@ void SegmentPool::SetStatus(uint32_t slot, SegmentStatus status) {
   RefreshAllocatable();
 }
 
+void SegmentPool::SetQuarantined(uint32_t slot, bool quarantined) {
+  at(slot).quarantined = quarantined;
+  RefreshAllocatable();
+}
+
 void SegmentPool::FinishSweep(uint32_t slot) {
   Segment& segment = at(slot);
   MC_CHECK(!segment.live && segment.allocator != nullptr);
@@ -76,7 +81,7 @@ void SegmentPool::RefreshAllocatable() {
   allocatable_.clear();
   largest_capacity_ = 0;
   for (const auto& [name, slot] : by_name_) {
-    if (at(slot).status != SegmentStatus::kOk) continue;
+    if (!at(slot).takes_new()) continue;
     allocatable_.push_back(slot);
     largest_capacity_ = std::max(largest_capacity_, at(slot).capacity());
   }
@@ -92,7 +97,7 @@ uint32_t SegmentPool::FindByName(std::string_view name) const {
   return it == by_name_.end() ? kNoSlot : it->second;
 }
 
-bool SegmentPool::Fill(uint32_t slot, const OffsetAllocator::Block& block, uint64_t length,
+bool SegmentPool::Fill(uint32_t slot, const SegmentAllocator::Block& block, uint64_t length,
                        uint8_t replica, ExtentRef& out) {
   Segment& segment = at(slot);
   used_ += segment.allocator->BlockBytes(block.handle);
@@ -112,7 +117,7 @@ bool SegmentPool::Allocate(uint32_t slot, uint64_t data_bytes, uint8_t replica, 
 
 bool SegmentPool::AllocateUpTo(uint32_t slot, uint64_t data_bytes, uint64_t min_data_bytes,
                                uint8_t replica, ExtentRef& out) {
-  OffsetAllocator& allocator = *at(slot).allocator;
+  SegmentAllocator& allocator = *at(slot).allocator;
   const auto block = allocator.AllocateUpTo(ExtentFootprint(data_bytes),
                                             ExtentFootprint(std::min(data_bytes, min_data_bytes)));
   if (!block.has_value()) return false;

@@ -7,13 +7,14 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <absl/container/btree_map.h>
 #include <absl/container/flat_hash_map.h>
 
 #include "master/api/types.h"
-#include "master/core/allocator/offset_allocator.h"
+#include "master/core/allocator/segment_allocator.h"
 #include "master/core/eviction/eviction_queue.h"
 #include "master/core/object.h"
 
@@ -23,27 +24,34 @@ struct Segment {
   SegmentDescriptor descriptor;
   SegmentStatus status = SegmentStatus::kUndefined;
   bool live = false;
-  uint32_t host = 0;                           // number of descriptor.host_id; equal = same host
-  std::unique_ptr<OffsetAllocator> allocator;  // dead: until its blocks were swept
-  uint64_t extents = 0;                        // not yet returned, whoever holds them
-  uint64_t replicas = 0;                       // readable ones with an extent here
-  uint32_t sweep_next = 0;                     // dead: next handle to look at
+  uint32_t host = 0;                            // number of descriptor.host_id; equal = same host
+  std::unique_ptr<SegmentAllocator> allocator;  // dead: until its blocks were swept
+  uint64_t extents = 0;                         // not yet returned, whoever holds them
+  uint64_t replicas = 0;                        // readable ones with an extent here
+  uint32_t sweep_next = 0;                      // dead: next handle to look at
+  bool quarantined = false;                     // takes nothing new; readable
+  // Clients that lately reported a failure, and when; oldest first, bounded by the threshold.
+  std::vector<std::pair<ClientId, TimePoint>> failures;
   bool evicting = false;  // above its watermark a while ago, not yet below the low mark
   EvictionQueues queues;
 
   uint64_t capacity() const { return descriptor.size; }
+  bool takes_new() const { return live && status == SegmentStatus::kOk && !quarantined; }
   uint64_t used() const { return live ? allocator->used_bytes() : 0; }
 };
 
 // Not thread-safe.
 class SegmentPool {
  public:
+  explicit SegmentPool(MemoryAllocator kind = MemoryAllocator::kOffset) : kind_(kind) {}
+
   // The id must not be live, the name must be free.
   uint32_t Mount(const SegmentDescriptor& descriptor);
   // Marks a live segment dead: its bytes leave the totals at once, its blocks wait for the sweep.
   void Kill(uint32_t slot);
   // Of a live segment. Only kOk takes new extents.
   void SetStatus(uint32_t slot, SegmentStatus status);
+  void SetQuarantined(uint32_t slot, bool quarantined);
   // The sweep met every block of a dead segment.
   void FinishSweep(uint32_t slot);
 
@@ -78,10 +86,11 @@ class SegmentPool {
  private:
   uint32_t HostNumber(const std::string& host_id);
   void RefreshAllocatable();
-  bool Fill(uint32_t slot, const OffsetAllocator::Block& block, uint64_t length, uint8_t replica,
+  bool Fill(uint32_t slot, const SegmentAllocator::Block& block, uint64_t length, uint8_t replica,
             ExtentRef& out);
   void FreeSlotIfUnused(uint32_t slot);
 
+  const MemoryAllocator kind_;
   std::vector<std::unique_ptr<Segment>> slots_;
   std::vector<uint32_t> free_slots_;
   absl::flat_hash_map<SegmentId, uint32_t, std::hash<SegmentId>> by_id_;

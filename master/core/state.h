@@ -58,6 +58,7 @@ struct State {
         term(core_term),
         rng(seed),
         table(core_options.table_parts),
+        pool(core_options.memory_allocator),
         placer(pool, core_options.allocation_strategy, core_options.min_slice_bytes) {
     if (options.eviction_policy == EvictionPolicyKind::kHitDensity)
       reuse = std::make_unique<ReuseModel>();
@@ -78,8 +79,9 @@ struct State {
   TimedMap<PutId, Object*> soft_pins;         // until the pin ends
   // Versions renamed while leased: their readers know the old name. Until the lease ends.
   TimedMap<PutId, Object*> renamed;
-  TimedMap<ClientId, ClientState> clients;  // until the client's ttl
-  TimedMap<SegmentId, uint32_t> leaving;    // slots; until they are unmounted
+  TimedMap<ClientId, ClientState> clients;    // until the client's ttl
+  TimedMap<SegmentId, uint32_t> leaving;      // slots; until they are unmounted
+  TimedMap<SegmentId, uint32_t> quarantined;  // slots; until it is over
 
   std::unique_ptr<ReuseModel> reuse;  // null: the policy is least recently used
   bool evicting = false;              // above the watermark a while ago, not yet below the low mark

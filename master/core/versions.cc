@@ -1,6 +1,7 @@
 #include "master/core/versions.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "transfer/base/check.h"
@@ -138,9 +139,13 @@ uint32_t ReadableReplicas(const State& state, const Object& object) {
 std::vector<ReplicaDescriptor> Describe(const State& state, std::span<const ExtentRef> extents,
                                         ReplicaStatus status) {
   std::vector<ReplicaDescriptor> replicas;
+  std::vector<ReplicaDescriptor> doubtful;
   ForEachReplica(extents, [&](std::span<const ExtentRef> replica) {
     if (!AllLive(state, replica)) return true;
-    ReplicaDescriptor& descriptor = replicas.emplace_back();
+    const bool last = std::any_of(replica.begin(), replica.end(), [&](const ExtentRef& e) {
+      return state.pool.at(e.slot).quarantined;
+    });
+    ReplicaDescriptor& descriptor = (last ? doubtful : replicas).emplace_back();
     descriptor.status = status;
     descriptor.extents.reserve(replica.size());
     for (const ExtentRef& e : replica) {
@@ -149,6 +154,7 @@ std::vector<ReplicaDescriptor> Describe(const State& state, std::span<const Exte
     }
     return true;
   });
+  std::move(doubtful.begin(), doubtful.end(), std::back_inserter(replicas));
   return replicas;
 }
 

@@ -30,6 +30,7 @@ enum class MasterCall : uint8_t {
   kReMountSegment,
   kUnmountSegment,
   kGracefulUnmountSegment,
+  kReportReplicaFailure,
   kGetSegments,
   kGetClients,
   kQueryIp,

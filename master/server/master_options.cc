@@ -65,11 +65,20 @@ void DescribeSpace(MasterOptions& options, ConfigReader& reader) {
       "eviction_policy", &options.eviction_policy, {"lru", "hit_density"},
       "Which objects go first: the least recently used, or those that are least likely "
       "to be read again soon, as learnt from how objects were read so far.");
-  reader.AddChoice("memory_allocator", &options.memory_allocator, {"offset"},
-                   "How a segment's space is managed.");
+  reader.AddChoice("memory_allocator", &options.memory_allocator, {"offset", "cachelib"},
+                   "How a segment's space is managed. cachelib (deprecated): in slabs of 4 MiB by "
+                   "size class; segments must be a multiple of that.");
   reader.AddChoice("allocation_strategy", &options.allocation_strategy,
                    {"random", "free_ratio_first", "ssd_free_ratio_first", "local_first", "cxl"},
                    "Which segments new objects go to.");
+  reader.Add("segment_failure_threshold", &core.failure_threshold,
+             "When so many clients report failed transfers of one segment within "
+             "segment_failure_window, nothing new goes there for segment_quarantine; at most 64, "
+             "0 = never.");
+  reader.AddDuration("segment_failure_window", &core.failure_window, Seconds(1),
+                     "How long such a report counts.");
+  reader.AddDuration("segment_quarantine", &core.quarantine, Seconds(1),
+                     "How long such a segment takes nothing new; it stays readable.");
   reader.AddSize("min_slice_size", &core.min_slice_bytes,
                  "An object that fits no hole is split, but into no pieces smaller than this.");
 }
@@ -94,6 +103,12 @@ Status FinishMasterOptions(MasterOptions& options) {
                   "allocation_strategy: '" + options.allocation_strategy + "' is not known");
   }
   options.core.allocation_strategy = *strategy;
+  const auto allocator = core::ParseMemoryAllocator(options.memory_allocator);
+  if (!allocator) {
+    return Status(ErrorCode::kInvalidParams,
+                  "memory_allocator: '" + options.memory_allocator + "' is not known");
+  }
+  options.core.memory_allocator = *allocator;
   const auto policy = core::ParseEvictionPolicy(options.eviction_policy);
   if (!policy) {
     return Status(ErrorCode::kInvalidParams,

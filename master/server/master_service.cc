@@ -282,6 +282,13 @@ Status MasterService::GracefulUnmountSegment(const ClientId& client, const Segme
   });
 }
 
+Status MasterService::ReportReplicaFailure(const ClientId& client,
+                                           std::span<const SegmentId> segments, TimePoint) {
+  return Single(MasterCall::kReportReplicaFailure, [&](TimePoint now) MC_REQUIRES(mutex_) {
+    return core_.ReportReplicaFailure(now, client, segments);
+  });
+}
+
 Result<std::vector<SegmentInfo>> MasterService::GetSegments(std::span<const SegmentId> ids,
                                                             TimePoint) {
   return Single(MasterCall::kGetSegments, [&](TimePoint) MC_REQUIRES(mutex_) {

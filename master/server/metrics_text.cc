@@ -37,6 +37,7 @@ constexpr std::array<CallName, kMasterCalls> kCallNames = {{
     {MasterCall::kReMountSegment, "remount_segment", false},
     {MasterCall::kUnmountSegment, "unmount_segment", false},
     {MasterCall::kGracefulUnmountSegment, "graceful_unmount_segment", false},
+    {MasterCall::kReportReplicaFailure, "report_replica_failure", false},
     {MasterCall::kGetSegments, "get_segments", false},
     {MasterCall::kGetClients, "get_clients", false},
     {MasterCall::kQueryIp, "query_ip", false},
@@ -143,6 +144,9 @@ void WriteObjects(const core::Counters& c, TextWriter& out) {
             c.under_replicated_objects);
   out.Gauge("master_active_clients", "Clients and nodes that ping", c.clients);
   out.Gauge("master_segment_count", "Segments", c.segments);
+  out.Gauge("master_quarantined_segment_count",
+            "Of these, taking nothing new because clients had trouble with them",
+            c.quarantined_segments);
   out.Gauge("master_processing_key_count", "Writes in progress", c.puts_in_progress);
   out.Gauge("master_detached_bytes", "Bytes of replaced or removed versions that are still leased",
             c.detached_bytes);
@@ -159,6 +163,9 @@ void WriteObjects(const core::Counters& c, TextWriter& out) {
   out.Counter("master_evicted_key_count", "Objects evicted", c.evicted_objects);
   out.Counter("master_evicted_size_bytes", "Bytes evicted", c.evicted_bytes);
   out.Counter("master_lost_key_count", "Objects whose last segment went away", c.lost_objects);
+  out.Counter("master_segment_quarantines_total",
+              "Times that a segment was put in quarantine for what clients reported",
+              c.quarantines);
   out.Counter("master_expired_clients_total", "Clients and nodes that stopped to ping",
               c.expired_clients);
 }

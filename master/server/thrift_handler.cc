@@ -14,6 +14,14 @@ T&& Take(const T& request) {
   return std::move(const_cast<T&>(request));
 }
 
+template <typename Id>
+std::vector<Id> DecodeIds(const std::vector<thriftgen::Uuid>& in) {
+  std::vector<Id> ids;
+  ids.reserve(in.size());
+  for (const thriftgen::Uuid& id : in) ids.push_back(wire::DecodeUuid<Id>(id));
+  return ids;
+}
+
 // Decodes `entries`, calls `call(args)` with those that are well formed, and puts the answers in their places.
 template <typename Args, typename Out, typename Wire, typename Call>
 Result<std::vector<Out>> RunBatch(std::vector<Wire>&& entries, Call&& call) {
@@ -320,13 +328,19 @@ void ThriftHandler::GracefulUnmountSegment(
   });
 }
 
+void ThriftHandler::ReportReplicaFailure(thriftgen::StatusReply& reply,
+                                         const thriftgen::ReportReplicaFailureRequest& request) {
+  Answer(reply, request.timeout_ms, [&](TimePoint deadline) {
+    return master_.ReportReplicaFailure(wire::DecodeUuid<ClientId>(request.client),
+                                        DecodeIds<SegmentId>(request.segments), deadline);
+  });
+}
+
 void ThriftHandler::GetSegments(thriftgen::GetSegmentsReply& reply,
                                 const thriftgen::GetSegmentsRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
-    std::vector<SegmentId> ids;
-    ids.reserve(request.ids.size());
-    for (const thriftgen::Uuid& id : request.ids) ids.push_back(wire::DecodeUuid<SegmentId>(id));
-    ASSIGN_OR_RETURN(const std::vector<SegmentInfo> segments, master_.GetSegments(ids, deadline));
+    ASSIGN_OR_RETURN(const std::vector<SegmentInfo> segments,
+                     master_.GetSegments(DecodeIds<SegmentId>(request.ids), deadline));
     reply.segments.reserve(segments.size());
     for (const SegmentInfo& info : segments) reply.segments.push_back(wire::Encode(info));
     return Status::Ok();
@@ -346,11 +360,8 @@ void ThriftHandler::GetClients(thriftgen::GetClientsReply& reply,
 void ThriftHandler::BatchQueryIp(thriftgen::BatchQueryIpReply& reply,
                                  const thriftgen::BatchQueryIpRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
-    std::vector<ClientId> ids;
-    ids.reserve(request.clients.size());
-    for (const thriftgen::Uuid& id : request.clients) ids.push_back(wire::DecodeUuid<ClientId>(id));
     ASSIGN_OR_RETURN(const std::vector<ClientAddresses> clients,
-                     master_.BatchQueryIp(ids, deadline));
+                     master_.BatchQueryIp(DecodeIds<ClientId>(request.clients), deadline));
     reply.clients.reserve(clients.size());
     for (const ClientAddresses& client : clients) reply.clients.push_back(wire::Encode(client));
     return Status::Ok();

@@ -54,6 +54,8 @@ class ThriftHandler final : public thriftgen::MasterRpcIf {
                       const thriftgen::UnmountSegmentRequest& request) override;
   void GracefulUnmountSegment(thriftgen::StatusReply& reply,
                               const thriftgen::GracefulUnmountSegmentRequest& request) override;
+  void ReportReplicaFailure(thriftgen::StatusReply& reply,
+                            const thriftgen::ReportReplicaFailureRequest& request) override;
   void GetSegments(thriftgen::GetSegmentsReply& reply,
                    const thriftgen::GetSegmentsRequest& request) override;
   void GetClients(thriftgen::GetClientsReply& reply,

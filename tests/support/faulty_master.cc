@@ -163,6 +163,11 @@ Status FaultyMaster::GracefulUnmountSegment(const ClientId& client, const Segmen
   return One("GracefulUnmountSegment",
              [&] { return inner_->GracefulUnmountSegment(client, id, grace, deadline); });
 }
+Status FaultyMaster::ReportReplicaFailure(const ClientId& client,
+                                          std::span<const SegmentId> segments, TimePoint deadline) {
+  return One("ReportReplicaFailure",
+             [&] { return inner_->ReportReplicaFailure(client, segments, deadline); });
+}
 Result<std::vector<SegmentInfo>> FaultyMaster::GetSegments(std::span<const SegmentId> ids,
                                                            TimePoint deadline) {
   return One("GetSegments", [&] { return inner_->GetSegments(ids, deadline); });

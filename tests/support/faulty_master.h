@@ -71,6 +71,8 @@ class FaultyMaster final : public MasterApi {
   Status UnmountSegment(const ClientId& client, const SegmentId& id, TimePoint deadline) override;
   Status GracefulUnmountSegment(const ClientId& client, const SegmentId& id, Duration grace,
                                 TimePoint deadline) override;
+  Status ReportReplicaFailure(const ClientId& client, std::span<const SegmentId> segments,
+                              TimePoint deadline) override;
   Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId> ids,
                                                TimePoint deadline) override;
   Result<std::vector<ClientInfo>> GetClients(TimePoint deadline) override;

@@ -68,6 +68,9 @@ class NullMaster : public MasterApi {
   Status GracefulUnmountSegment(const ClientId&, const SegmentId&, Duration, TimePoint) override {
     return No();
   }
+  Status ReportReplicaFailure(const ClientId&, std::span<const SegmentId>, TimePoint) override {
+    return No();
+  }
   Result<std::vector<SegmentInfo>> GetSegments(std::span<const SegmentId>, TimePoint) override {
     return No();
   }

@@ -70,11 +70,12 @@ ExitStatus RunSegments(Session& session) {
                {.title = "HOST", .least = 8}});
   for (const SegmentInfo& segment : *segments) {
     const SegmentDescriptor& d = segment.descriptor;
-    table.Add({EscapeForDisplay(d.name), std::string(NameOf(segment.status)), FormatSize(d.size),
-               FormatSize(segment.used), FormatShare(segment.used, d.size),
-               FormatSize(segment.largest_free), FormatCount(segment.object_count),
-               std::to_string(d.epoch.value), EscapeForDisplay(d.protocol + "://" + d.endpoint),
-               EscapeForDisplay(d.host_id)});
+    const std::string status =
+        std::string(NameOf(segment.status)) + (segment.quarantined ? ", quarantined" : "");
+    table.Add({EscapeForDisplay(d.name), status, FormatSize(d.size), FormatSize(segment.used),
+               FormatShare(segment.used, d.size), FormatSize(segment.largest_free),
+               FormatCount(segment.object_count), std::to_string(d.epoch.value),
+               EscapeForDisplay(d.protocol + "://" + d.endpoint), EscapeForDisplay(d.host_id)});
   }
   session.console().out << table.Render(static_cast<size_t>(session.console().width));
   return ExitStatus::kOk;

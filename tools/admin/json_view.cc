@@ -92,6 +92,7 @@ Json ToJson(const SegmentInfo& segment) {
   SetText(json, "name", descriptor.name);
   json["id"] = descriptor.id.ToString();
   json["status"] = std::string(NameOf(segment.status));
+  json["quarantined"] = segment.quarantined;
   json["size"] = descriptor.size;
   json["used"] = segment.used;
   json["largest_free"] = segment.largest_free;

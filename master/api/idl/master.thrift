@@ -329,6 +329,12 @@ struct GracefulUnmountSegmentRequest {
   4: i64 grace_ns
 }
 
+struct ReportReplicaFailureRequest {
+  1: i32 timeout_ms
+  2: common.Uuid client
+  3: list<common.Uuid> segments
+}
+
 struct GetSegmentsRequest {
   1: i32 timeout_ms
   2: list<common.Uuid> ids
@@ -339,6 +345,7 @@ struct SegmentInfo {
   3: i64 used
   4: i64 largest_free
   5: i64 object_count
+  6: bool quarantined
 }
 struct GetSegmentsReply {
   1: common.Status status
@@ -423,6 +430,7 @@ service MasterRpc {
   StatusReply ReMountSegments(1: ReMountSegmentsRequest request)
   StatusReply UnmountSegment(1: UnmountSegmentRequest request)
   StatusReply GracefulUnmountSegment(1: GracefulUnmountSegmentRequest request)
+  StatusReply ReportReplicaFailure(1: ReportReplicaFailureRequest request)
   GetSegmentsReply GetSegments(1: GetSegmentsRequest request)
   GetClientsReply GetClients(1: PlainRequest request)
   BatchQueryIpReply BatchQueryIp(1: BatchQueryIpRequest request)

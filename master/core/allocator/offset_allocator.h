@@ -11,67 +11,47 @@
 #include <optional>
 #include <vector>
 
+#include "master/core/allocator/segment_allocator.h"
+
 namespace mooncake::core {
 
-// Not thread-safe.
-class OffsetAllocator {
+class OffsetAllocator final : public SegmentAllocator {
  public:
-  static constexpr uint64_t kUnit = 64;
-
-  struct Block {
-    uint64_t offset = 0;  // bytes, a multiple of kUnit
-    uint32_t handle = 0;  // for Free
-  };
-
-  // Manages [0, size) rounded down to a multiple of kUnit; at most 2^46 bytes.
   explicit OffsetAllocator(uint64_t size);
 
-  // `bytes` > 0 is rounded up to kUnit. Nothing when no hole is found.
-  std::optional<Block> Allocate(uint64_t bytes);
-  // Like Allocate(bytes), or else a whole hole (the largest that is quickly found) of at least `min_bytes`.
-  // The block may so be smaller than asked for: see BlockBytes.
-  std::optional<Block> AllocateUpTo(uint64_t bytes, uint64_t min_bytes);
-  // `handle` must be live.
-  void Free(uint32_t handle);
+  // `bytes` > 0 is rounded up to kUnit.
+  std::optional<Block> Allocate(uint64_t bytes) override;
+  std::optional<Block> AllocateUpTo(uint64_t bytes, uint64_t min_bytes) override;
+  void Free(uint32_t handle) override;
+  bool HasHole(uint64_t bytes) const override {
+    const uint32_t hole = LargestHole();
+    return hole != kNone && BlockBytes(hole) >= bytes;
+  }
 
-  // A word that the owner may attach to a live block; null at first.
-  void SetOwner(uint32_t handle, void* owner);
-  void* Owner(uint32_t handle) const;
-  // Handles are below this, and it never shrinks: what a resumable walk over live blocks counts to.
-  uint32_t HandleCount() const { return node_count_; }
-  bool IsLive(uint32_t handle) const { return node(handle).used != 0; }
+  void SetOwner(uint32_t handle, void* owner) override;
+  void* Owner(uint32_t handle) const override;
+  uint32_t HandleCount() const override { return node_count_; }
+  bool IsLive(uint32_t handle) const override { return node(handle).used != 0; }
 
-  // Neighbours by address, live or free; a free block is named by a handle too. kNoHandle at the ends.
-  static constexpr uint32_t kNoHandle = UINT32_MAX;
-  uint32_t Before(uint32_t handle) const { return node(handle).before; }
-  uint32_t After(uint32_t handle) const { return node(handle).after; }
-  // A hole about as large as any: of the largest bin, the best of the first 8. kNoHandle when full.
-  uint32_t LargestHole() const { return LargestNode(8); }
+  uint32_t Before(uint32_t handle) const override { return node(handle).before; }
+  uint32_t After(uint32_t handle) const override { return node(handle).after; }
+  // Of the largest bin, the best of the first 8.
+  uint32_t LargestHole() const override { return LargestNode(8); }
 
-  // The segment is dead and its walk has passed all handles below `handle`: gives memory back. From then on only
-  // HandleCount, IsLive and Owner of later handles, and ForgetOwner, may be called.
-  void DropNodesBelow(uint32_t handle);
-  // SetOwner(handle, nullptr), if the node is still there.
-  void ForgetOwner(uint32_t handle);
+  void DropNodesBelow(uint32_t handle) override;
+  void ForgetOwner(uint32_t handle) override;
 
-  uint64_t capacity() const { return capacity_units_ * kUnit; }
-  uint64_t used_bytes() const { return used_units_ * kUnit; }
-  uint64_t free_bytes() const { return capacity() - used_bytes(); }
-  uint64_t live_blocks() const { return live_blocks_; }
+  uint64_t capacity() const override { return capacity_units_ * kUnit; }
+  uint64_t used_bytes() const override { return used_units_ * kUnit; }
+  uint64_t live_blocks() const override { return live_blocks_; }
   // Exact unless more than 256 blocks share the topmost bin; then a lower bound within 1/32.
-  uint64_t LargestFree() const;
-  uint64_t BlockOffset(uint32_t handle) const { return node(handle).offset * kUnit; }
-  uint64_t BlockBytes(uint32_t handle) const { return node(handle).size * kUnit; }
-  uint64_t MemoryBytes() const { return chunks_.size() * kChunk * sizeof(Node) + sizeof(*this); }
-
-  // For CheckInvariants: blocks in address order, live and free, covering everything without a gap.
-  struct Range {
-    uint64_t offset;
-    uint64_t bytes;
-    bool used;
-    uint32_t handle;
-  };
-  std::vector<Range> Ranges() const;
+  uint64_t LargestFree() const override;
+  uint64_t BlockOffset(uint32_t handle) const override { return node(handle).offset * kUnit; }
+  uint64_t BlockBytes(uint32_t handle) const override { return node(handle).size * kUnit; }
+  uint64_t MemoryBytes() const override {
+    return chunks_.size() * kChunk * sizeof(Node) + sizeof(*this);
+  }
+  std::vector<Range> Ranges() const override;
 
  private:
   static constexpr uint32_t kNone = kNoHandle;

@@ -11,7 +11,7 @@
 namespace mooncake::core {
 namespace {
 
-constexpr uint32_t kNoBlock = OffsetAllocator::kNoHandle;
+constexpr uint32_t kNoBlock = SegmentAllocator::kNoHandle;
 constexpr size_t kMaxWindows = 8;
 constexpr size_t kColdObjects = 256;  // looked at, over all segments
 
@@ -76,7 +76,7 @@ class Window {
   }
 
   const State& state_;
-  const OffsetAllocator& allocator_;
+  const SegmentAllocator& allocator_;
   const uint32_t slot_;
   const TimePoint now_;
   uint32_t left_ = kNoBlock;

@@ -181,6 +181,11 @@ class Checker {
                  segment.status == SegmentStatus::kGracefullyUnmounting,
              "segment " + id.ToString() + " has a timer but is not leaving");
     });
+    state_.quarantined.ForEach([&](const SegmentId& id, const auto& item) {
+      const Segment& segment = state_.pool.at(item.value);
+      Expect(segment.live && segment.descriptor.id == id && segment.quarantined,
+             "segment " + id.ToString() + " has a timer but no quarantine");
+    });
   }
 
   void CheckSegments() {
@@ -198,7 +203,7 @@ class Checker {
       if (!segment.live) continue;
       ExpectEqual(segment.used(), used_[slot], whose + ": bytes used, and bytes of its extents");
       uint64_t at = 0;
-      for (const OffsetAllocator::Range& range : segment.allocator->Ranges()) {
+      for (const SegmentAllocator::Range& range : segment.allocator->Ranges()) {
         ExpectEqual(range.offset, at, whose + ": offset of a block, and end of the one before");
         at = range.offset + range.bytes;
       }

@@ -67,6 +67,14 @@ void UnmountLeaving(State& state, TimePoint now, uint32_t& budget);
 // The client and its segments are gone.
 void RemoveClient(State& state, const ClientId& client);
 
+// quarantine_ops.cc
+Status ReportReplicaFailure(State& state, TimePoint now, const ClientId& client,
+                            std::span<const SegmentId> segments);
+// What was reported of the segment counts no more; it may take new objects, quarantined or not before.
+void ForgetFailures(State& state, uint32_t slot);
+// Those whose quarantine is over, `budget` at most; takes from it.
+void EndQuarantines(State& state, TimePoint now, uint32_t& budget);
+
 // report_ops.cc
 std::vector<SegmentInfo> GetSegments(const State& state, std::span<const SegmentId> ids);
 std::vector<ClientInfo> GetClients(const State& state, TimePoint now);

@@ -96,10 +96,7 @@ bool EvictFor(State& state, const PlacementRequest& request, TimePoint now) {
   if (state.pool.capacity() - state.pool.used() < wanted)
     Evict(state, {wanted, limit, kNoSlot}, now);
   const auto has_hole = [&](uint32_t slot) {
-    const OffsetAllocator& allocator = *state.pool.at(slot).allocator;
-    const uint32_t hole = allocator.LargestHole();
-    return allowed(slot) && hole != OffsetAllocator::kNoHandle &&
-           allocator.BlockBytes(hole) >= wanted;
+    return allowed(slot) && state.pool.at(slot).allocator->HasHole(wanted);
   };
   if (std::none_of(slots.begin(), slots.end(), has_hole)) {
     MakeHole(state, wanted, excluded, limit, now);

@@ -11,8 +11,8 @@ namespace mooncake::core {
 namespace {
 
 SegmentInfo InfoOf(const Segment& segment) {
-  return {segment.descriptor, segment.status, segment.used(), segment.allocator->LargestFree(),
-          segment.replicas};
+  return {segment.descriptor, segment.status,     segment.used(), segment.allocator->LargestFree(),
+          segment.replicas,   segment.quarantined};
 }
 
 }  // namespace
@@ -98,6 +98,7 @@ Counters GetCounters(const State& state) {
   counters.capacity = state.pool.capacity();
   counters.used = state.pool.used();
   counters.segments = state.pool.by_name().size();
+  counters.quarantined_segments = state.quarantined.size();
   counters.dead_segments = state.pool.unswept().size();
   counters.clients = state.clients.size();
   return counters;

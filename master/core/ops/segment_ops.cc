@@ -1,6 +1,7 @@
 // Clients, and the segments that they lend.
 #include <algorithm>
 
+#include "master/core/allocator/slab_allocator.h"
 #include "master/core/checks.h"
 #include "master/core/ops/ops.h"
 
@@ -24,6 +25,7 @@ void Kill(State& state, uint32_t slot, bool owner_must_remount) {
   const SegmentDescriptor& descriptor = state.pool.at(slot).descriptor;
   auto* owner = state.clients.Find(descriptor.owner);
   state.leaving.Take(descriptor.id);
+  state.quarantined.Take(descriptor.id);
   state.pool.Kill(slot);
   if (owner == nullptr) return;
   --owner->value.segments;
@@ -32,6 +34,13 @@ void Kill(State& state, uint32_t slot, bool owner_must_remount) {
 
 // May `segment` be mounted beside, or instead of, what is there?
 Status CheckMount(const State& state, const SegmentDescriptor& segment) {
+  if (state.options.memory_allocator == MemoryAllocator::kCachelib &&
+      segment.size % SlabAllocator::kSlabBytes != 0) {
+    return {ErrorCode::kInvalidParams,
+            "segment " + Quote(segment.name) + " has " + std::to_string(segment.size) +
+                " bytes; with memory_allocator=cachelib it must be a multiple of " +
+                std::to_string(SlabAllocator::kSlabBytes)};
+  }
   const uint32_t slot = state.pool.FindById(segment.id);
   if (slot == kNoSlot) return Status::Ok();
   const SegmentDescriptor& mounted = state.pool.at(slot).descriptor;
@@ -67,6 +76,7 @@ void DoMount(State& state, ClientState& owner, const SegmentDescriptor& segment)
   if (known != kNoSlot) {
     // The memory is the same, so what is in it stays; only transfers of the old epoch are refused by the node.
     state.pool.at(known).descriptor = segment;
+    ForgetFailures(state, known);
     return;
   }
   const uint32_t earlier_life = state.pool.FindByName(segment.name);

@@ -77,8 +77,7 @@ bool Placer::Candidate(size_t index, uint32_t& slot) {
 }
 
 bool Placer::Usable(uint32_t slot) const {
-  return pool_.at(slot).status == SegmentStatus::kOk && !Contains(excluded_, slot) &&
-         !Contains(taken_, slot);
+  return pool_.at(slot).takes_new() && !Contains(excluded_, slot) && !Contains(taken_, slot);
 }
 
 bool Placer::HostTaken(uint32_t slot) const {

@@ -241,6 +241,27 @@ TEST_P(MasterApiSuite, ASegmentMayLeaveGracefully) {
   EXPECT_TRUE(api().GetSegments({&home, 1}, Soon())->empty());
 }
 
+TEST_P(MasterApiSuite, ASegmentThatSeveralClientsReportIsQuarantinedForAWhile) {
+  Mount(1);
+  Mount(2);
+  const std::vector<SegmentId> ids = {{7, 1}, {7, 99}};
+  EXPECT_EQ(api().ReportReplicaFailure(client_, ids, Soon()).code(), ErrorCode::kClientNotFound);
+  const ClientId reporters[] = {client_, {9, 10}};
+  for (const ClientId& reporter : reporters) {
+    ASSERT_TRUE(api().Ping(reporter, "reader", Soon()).ok());
+    EXPECT_FALSE(api().GetSegments(ids, Soon())->at(0).quarantined);
+    EXPECT_EQ(api().ReportReplicaFailure(reporter, ids, Soon()), Status::Ok());
+  }
+  EXPECT_TRUE(api().GetSegments(ids, Soon())->at(0).quarantined);
+  EXPECT_EQ(api().GetSegments(ids, Soon())->at(0).status, SegmentStatus::kOk);
+  EXPECT_EQ(Start(Name("k"), 10)->replicas[0].extents[0].segment, (SegmentId{7, 2}));
+  for (int i = 0; i < 12; ++i) {
+    Pass(Seconds(5));
+    for (uint64_t node : {1, 2}) ASSERT_TRUE(api().Ping(Node(node), "node", Soon()).ok());
+  }
+  EXPECT_FALSE(api().GetSegments(ids, Soon())->at(0).quarantined);
+}
+
 TEST_P(MasterApiSuite, ANewLifeUnderTheSameNameReplacesTheOld) {
   Mount(1);
   Put(Name("k"));

@@ -76,6 +76,21 @@ TEST(Lifecycle, ANodeThatIsStoppedTakesItsKeysAndLeavesAtOnce) {
   EXPECT_TRUE(Eventually([&] { return StatusOf(*client).object_count == 1; }));
 }
 
+TEST(Lifecycle, AMasterWithSlabsStoresValuesOfAllSizes) {
+  ClusterProcess cluster({.flags = {"--memory_allocator=cachelib"}});
+  cluster.StartNode({.name = "a", .size = 64 * kMiB});
+  auto client = cluster.Connect();
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{4000}, 1 * kMiB, 4 * kMiB, 9 * kMiB + 5}) {
+    const std::string key = "k" + std::to_string(size);
+    const std::string value = ValueFor(key, 1, size);
+    const auto put = client->Put(key, AsBytes(value));
+    ASSERT_TRUE(put.ok()) << size << ": " << put.message();
+    std::string got;
+    ASSERT_EQ(client->Get(key, &got), Status::Ok()) << size;
+    EXPECT_TRUE(got == value) << size;
+  }
+}
+
 TEST(Lifecycle, ANodeWithAGraceServesReadsAndTakesNothingNewUntilItsEnd) {
   ClusterProcess cluster;
   Process& leaving = cluster.StartNode({.name = "a", .flags = {"--unmount_grace=2s"}});

@@ -138,6 +138,19 @@ ErrorCode CoreModel::Remove(TimePoint now, const std::string& key, bool force) {
   return ErrorCode::kOk;
 }
 
+ErrorCode CoreModel::Clear(TimePoint now, const std::string& key, const SegmentId& segment) {
+  const auto readable = readable_.find(key);
+  const auto is_there = [&](const ReplicaDescriptor& r) { return On(r, segment); };
+  if (readable == readable_.end() || LeaseUntil(readable->second) > now) {
+    return Remove(now, key, false);  // says why not
+  }
+  std::vector<ReplicaDescriptor>& replicas = readable->second.replicas;
+  if (std::none_of(replicas.begin(), replicas.end(), is_there)) return ErrorCode::kReplicaNotFound;
+  if (std::all_of(replicas.begin(), replicas.end(), is_there)) return Remove(now, key, false);
+  std::erase_if(replicas, is_there);
+  return ErrorCode::kOk;
+}
+
 ErrorCode CoreModel::Rename(TimePoint now, const std::string& from, const std::string& to,
                             bool no_replace) {
   if (!readable_.contains(from)) return ErrorCode::kObjectNotFound;

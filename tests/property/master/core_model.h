@@ -44,6 +44,7 @@ class CoreModel {
   ErrorCode Get(TimePoint now, const std::string& key);
   ErrorCode Renew(TimePoint now, const std::string& key, PutId id);
   ErrorCode Remove(TimePoint now, const std::string& key, bool force);
+  ErrorCode Clear(TimePoint now, const std::string& key, const SegmentId& segment);
   ErrorCode Rename(TimePoint now, const std::string& from, const std::string& to, bool no_replace);
   std::optional<uint64_t> RenamePrefix(TimePoint now, const std::string& from,
                                        const std::string& to, ErrorCode& code);

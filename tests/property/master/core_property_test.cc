@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "master/core/allocator/slab_allocator.h"
 #include "master/core/metadata_core.h"
 #include "tests/property/master/core_model.h"
 #include "tests/support/seeds.h"
@@ -27,6 +28,7 @@ CoreOptions OptionsOf(Rng& rng) {
   options.min_slice_bytes = 4096;
   options.allocation_strategy = static_cast<AllocationStrategy>(rng.Below(4));
   if (rng.Chance(1, 3)) options.eviction_policy = EvictionPolicyKind::kHitDensity;
+  if (rng.Chance(1, 5)) options.memory_allocator = MemoryAllocator::kCachelib;
   options.eviction_high_watermark = rng.Chance(1, 2) ? 1.0 : 0.7;
   options.segment_high_watermark = rng.Chance(1, 2) ? 1.0 : 0.8;
   return options;
@@ -59,7 +61,9 @@ class World {
     SegmentDescriptor d;
     d.id = {++lives_, node + 1};
     d.name = "node" + std::to_string(node);
-    d.size = 64 * 1024 + 8192 * node;
+    // A segment of one slab has chunks of one size at a time: room is short there too.
+    d.size = options_.memory_allocator == MemoryAllocator::kCachelib ? SlabAllocator::kSlabBytes
+                                                                     : 64 * 1024 + 8192 * node;
     d.epoch = {1};
     d.owner = {7, node + 1};
     d.host_id = "host" + std::to_string(node / 2);
@@ -139,6 +143,25 @@ class World {
       ASSERT_EQ(sum, size) << Where();
     }
     ASSERT_EQ(replicas.empty(), size == 0) << Where();
+  }
+
+  void Clear() {
+    const std::string key = Key();
+    const SegmentDescriptor& segment = mounted_[static_cast<uint32_t>(rng_.Below(kNodes))];
+    what_ = "ClearReplicas " + key + " on " + segment.name;
+    ASSERT_EQ(core_.ClearReplicas(now_, Name(key), segment.name).code(),
+              model_.Clear(now_, key, segment.id))
+        << Where();
+  }
+
+  // They change where new objects go, and nothing else.
+  void Report() {
+    const SegmentId id = mounted_[static_cast<uint32_t>(rng_.Below(kNodes))].id;
+    what_ = "ReportReplicaFailure";
+    for (const ClientId& client : kClients) {
+      ASSERT_TRUE(core_.Ping(now_, client, "reader").ok());
+      ASSERT_EQ(core_.ReportReplicaFailure(now_, client, {&id, 1}), Status::Ok());
+    }
   }
 
   void Rename() {
@@ -237,7 +260,11 @@ class World {
       Rename();
     } else if (dice < 89) {
       RenamePrefix();
-    } else if (dice < 90) {
+    } else if (dice < 91) {
+      Clear();
+    } else if (dice < 92) {
+      if (rng_.Chance(1, 3)) Report();
+    } else if (dice < 93) {
       what_ = "MountSegment";
       Mount(static_cast<uint32_t>(rng_.Below(kNodes)));
     } else {

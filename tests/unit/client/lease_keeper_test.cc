@@ -1,5 +1,7 @@
 #include "client/lease_keeper.h"
 
+#include <atomic>
+
 #include <gtest/gtest.h>
 
 #include "tests/support/null_master.h"
@@ -150,9 +152,11 @@ TEST(LeaseKeeperThread, TellsOnceThatTheMasterIsSilentAndOnceThatItIsBack) {
     const int before = master.now().pings;
     return testing::Eventually([&] { return master.now().pings > before + more; });
   };
-  auto keeper = std::make_shared<LeaseKeeper>(
-      master, SystemClock(), ClientId{1, 1}, "test", nullptr,
-      [&](const Status& status) { told.With([&](auto& list) { list.push_back(status.code()); }); });
+  auto keeper =
+      std::make_shared<LeaseKeeper>(master, SystemClock(), ClientId{1, 1}, "test",
+                                    LeaseKeeper::Hooks{.on_master = [&](const Status& status) {
+                                      told.With([&](auto& list) { list.push_back(status.code()); });
+                                    }});
   keeper->Start(Millis(300));
   ASSERT_TRUE(pings(1));
   EXPECT_EQ(so_far().size(), 0u);
@@ -162,6 +166,24 @@ TEST(LeaseKeeperThread, TellsOnceThatTheMasterIsSilentAndOnceThatItIsBack) {
   ASSERT_TRUE(pings(2));
   keeper->Stop();
   EXPECT_EQ(so_far(), (std::vector{ErrorCode::kRpcFail, ErrorCode::kOk}));
+}
+
+TEST(LeaseKeeperThread, TellsAfterAPingThatWasAnsweredOnly) {
+  LeaseMaster master;
+  master.Answer(ErrorCode::kRpcFail);
+  std::atomic<int> told{0};
+  auto keeper = std::make_shared<LeaseKeeper>(
+      master, SystemClock(), ClientId{1, 1}, "test",
+      LeaseKeeper::Hooks{.tell = [&](TimePoint deadline) {
+        EXPECT_LE(deadline, SystemClock().Now() + LeaseKeeper::kCallTimeout);
+        ++told;
+      }});
+  keeper->Start(Millis(300));
+  ASSERT_TRUE(testing::Eventually([&] { return master.now().pings > 1; }));
+  EXPECT_EQ(told, 0);
+  master.Answer(ErrorCode::kOk);
+  EXPECT_TRUE(testing::Eventually([&] { return told > 0; }));
+  keeper->Stop();
 }
 
 TEST(LeaseKeeperThread, RenewsAndPingsByItself) {

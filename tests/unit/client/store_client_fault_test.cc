@@ -52,6 +52,23 @@ TEST_P(StoreClientFaultTest, ADeadNodeIsReadAround) {
   for (int i = 0; i < 4; ++i) EXPECT_EQ(GetText(*client, "k"), "value");
 }
 
+TEST_P(StoreClientFaultTest, FailedTransfersAreToldToTheMasterNowAndThen) {
+  testing::ClusterOptions options = TwoNodes();
+  options.master.core.client_ttl = Millis(900);  // a client pings every 300 ms
+  options.master.core.failure_threshold = 1;
+  Cluster cluster(options);
+  const auto client = cluster.NewClient(GetParam());
+  ASSERT_EQ(client->Put("k", AsBytes("value"), {.config = {.replica_num = 2}})->replicas, 2u);
+  EXPECT_EQ(cluster.faults().CallsOf("ReportReplicaFailure"), 0);
+  cluster.KillNode(0);
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(GetText(*client, "k"), "value");
+    ASSERT_TRUE(client->Put("n" + std::to_string(i), AsBytes("value")).ok());
+  }
+  EXPECT_TRUE(Eventually([&] { return cluster.faults().CallsOf("ReportReplicaFailure") > 0; }));
+  EXPECT_LE(cluster.faults().CallsOf("ReportReplicaFailure"), 5);
+}
+
 TEST_P(StoreClientFaultTest, WithoutAnyReplicaAReadFailsAndFailsFast) {
   Cluster cluster(TwoNodes());
   const auto client = cluster.NewClient(GetParam());

@@ -156,14 +156,17 @@ TEST(WireRoundTrip, RemoveByRegex) {
 TEST(WireRoundTrip, SegmentsClientsStatusAndPing) {
   Samples samples(kSeed);
   for (int i = 0; i < kRounds; ++i) {
-    const SegmentInfo info{samples.Segment(), SegmentStatus::kUnmounting,
-                           samples.Number(kMaxSegmentBytes), samples.Number(kMaxSegmentBytes),
-                           samples.Number(1 << 20)};
+    const SegmentInfo info{samples.Segment(),
+                           SegmentStatus::kUnmounting,
+                           samples.Number(kMaxSegmentBytes),
+                           samples.Number(kMaxSegmentBytes),
+                           samples.Number(1 << 20),
+                           samples.Coin()};
     const auto got = Travelled(info);
     ASSERT_TRUE(got.ok()) << got.status();
     EXPECT_TRUE(got->descriptor == info.descriptor && got->status == info.status &&
                 got->used == info.used && got->largest_free == info.largest_free &&
-                got->object_count == info.object_count);
+                got->object_count == info.object_count && got->quarantined == info.quarantined);
   }
   const auto client =
       Travelled(ClientInfo{samples.NewUuid<ClientId>(), "10.0.0.1:7", Millis(5), 3});

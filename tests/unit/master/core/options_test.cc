@@ -24,6 +24,9 @@ TEST(CoreOptions, NamesTheOptionThatMakesNoSense) {
   EXPECT_NE(check([](CoreOptions& o) { o.eviction_ratio = 1.5; }), "");
   EXPECT_NE(check([](CoreOptions& o) { o.eviction_high_watermark = -0.1; }), "");
   EXPECT_NE(check([](CoreOptions& o) { o.client_ttl = Seconds(-1); }), "");
+  EXPECT_NE(check([](CoreOptions& o) { o.failure_threshold = kMaxFailureThreshold + 1; }), "");
+  EXPECT_NE(check([](CoreOptions& o) { o.failure_window = Duration::zero(); }), "");
+  EXPECT_NE(check([](CoreOptions& o) { o.quarantine = Duration::zero(); }), "");
   EXPECT_NE(check([](CoreOptions& o) { o.table_parts = 0; }), "");
   EXPECT_NE(check([](CoreOptions& o) { o.min_slice_bytes = 1; }), "");
 }

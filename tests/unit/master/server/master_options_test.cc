@@ -42,13 +42,20 @@ TEST(MasterOptions, BareNumbersHaveTheUnitThatTheirNameSays) {
 }
 
 TEST(MasterOptions, RefusesWhatMakesNoSense) {
-  for (const char* argument :
-       {"--eviction_ratio=1.5", "--eviction_high_watermark_ratio=-1",
-        "--put_start_release_timeout_sec=10s", "--max_kv_soft_pin_ttl=1s", "--client_ttl=0",
-        "--max_connections=0", "--memory_allocator=cachelib"}) {
+  for (const char* argument : {"--eviction_ratio=1.5", "--eviction_high_watermark_ratio=-1",
+                               "--put_start_release_timeout_sec=10s", "--max_kv_soft_pin_ttl=1s",
+                               "--client_ttl=0", "--max_connections=0", "--memory_allocator=slab",
+                               "--segment_failure_threshold=65", "--segment_quarantine=0"}) {
     MasterOptions options;
     EXPECT_EQ(Parsed({argument}, options).code(), ErrorCode::kInvalidParams) << argument;
   }
+}
+
+TEST(MasterOptions, BothAllocatorsHaveAName) {
+  MasterOptions options;
+  EXPECT_EQ(options.core.memory_allocator, core::MemoryAllocator::kOffset);
+  ASSERT_EQ(Parsed({"--memory_allocator=cachelib"}, options), Status::Ok());
+  EXPECT_EQ(options.core.memory_allocator, core::MemoryAllocator::kCachelib);
 }
 
 TEST(MasterOptions, HelpNamesEachOption) {
@@ -76,7 +83,11 @@ TEST(MasterOptions, HelpNamesEachOption) {
                            "eviction_ratio",
                            "allow_evict_soft_pinned_objects",
                            "memory_allocator",
-                           "allocation_strategy", "eviction_policy",
+                           "allocation_strategy",
+                           "eviction_policy",
+                           "segment_failure_threshold",
+                           "segment_failure_window",
+                           "segment_quarantine",
                            "min_slice_size",
                            "config_path"}) {
     EXPECT_NE(help.find(std::string("  --") + name), std::string::npos) << name;
