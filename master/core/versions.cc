@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "master/core/persist/outcomes.h"
 #include "transfer/base/check.h"
 
 namespace mooncake::core {
@@ -11,6 +12,12 @@ namespace {
 bool AllLive(const State& state, std::span<const ExtentRef> extents) {
   return std::all_of(extents.begin(), extents.end(),
                      [&](const ExtentRef& e) { return state.pool.live(e.slot); });
+}
+
+bool AllAttached(const State& state, std::span<const ExtentRef> extents) {
+  return std::all_of(extents.begin(), extents.end(), [&](const ExtentRef& e) {
+    return state.pool.live(e.slot) && state.pool.at(e.slot).attached;
+  });
 }
 
 // Calls visit(extents of one replica) for each; stops when it answers false.
@@ -81,12 +88,13 @@ void ForgetSoftPin(State& state, Object& object) {
   object.extra->soft_pin_until = TimePoint{};
 }
 
-void Detach(State& state, const Object& object, ExtentList extents, TimePoint until) {
+void Detach(State& state, const Object& object, ExtentList extents, TimePoint until,
+            uint64_t released_by) {
   for (const ExtentRef& extent : extents) {
     state.pool.SetOwner(extent, nullptr);
     state.counters.detached_bytes += extent.length;
   }
-  state.detached.Insert(object.put_id, until, DetachedVersion{std::move(extents)});
+  state.detached.Insert(object.put_id, until, DetachedVersion{std::move(extents), released_by});
 }
 
 }  // namespace
@@ -109,6 +117,17 @@ bool AnyReplicaLives(const State& state, std::span<const ExtentRef> extents) {
   return any;
 }
 
+bool IsAttached(const State& state, const Object& object) {
+  if (object.home == kNoSlot) return true;
+  ExtentRef scratch;
+  bool any = false;
+  ForEachReplica(object.extents(scratch), [&](std::span<const ExtentRef> replica) {
+    any = AllAttached(state, replica);
+    return !any;
+  });
+  return any;
+}
+
 uint32_t ReadableReplicas(const State& state, const Object& object) {
   if (object.home == kNoSlot) return 1;
   ExtentRef scratch;
@@ -124,7 +143,7 @@ std::vector<ReplicaDescriptor> Describe(const State& state, std::span<const Exte
                                         ReplicaStatus status) {
   std::vector<ReplicaDescriptor> replicas;
   ForEachReplica(extents, [&](std::span<const ExtentRef> replica) {
-    if (!AllLive(state, replica)) return true;
+    if (!AllAttached(state, replica)) return true;
     ReplicaDescriptor& descriptor = replicas.emplace_back();
     descriptor.status = status;
     descriptor.extents.reserve(replica.size());
@@ -141,6 +160,7 @@ TimePoint LeaseEnd(const State& state, const Object& object) {
   TimePoint end{};
   if (object.leased) end = SaturatingAdd(object.touched, state.options.lease_ttl);
   if (const Group* group = object.group()) end = std::max(end, group->lease_until);
+  if (object.put_id < FirstPutIdOf(state.term)) end = std::max(end, state.old_leases_end);
   return end;
 }
 
@@ -202,6 +222,7 @@ void Commit(State& state, Object& object, NewVersion version, TimePoint now) {
   ++state.counters.objects;
   SetUnderReplicated(state, object);
   Enqueue(state, object, now);
+  LogCommit(state, object);
 }
 
 void ReleaseAll(State& state, std::span<const ExtentRef> extents) {
@@ -231,13 +252,14 @@ void DropVersion(State& state, Object* object, TimePoint now) {
   const auto span = object->extents(scratch);
   const ExtentList extents(span.begin(), span.end());
   CountReplicas(state, extents, ~uint64_t{0});
+  const uint64_t released_by = LogNameGone(state, *object);
   const TimePoint lease_end = LeaseEnd(state, *object);
   if (lease_end > now && IsReadable(state, *object)) {
-    Detach(state, *object, extents, lease_end);
+    Detach(state, *object, extents, lease_end, released_by);
     ForgetVersion(state, *object);
   } else {
     ForgetVersion(state, *object);
-    ReleaseAll(state, extents);
+    ReleaseAfter(state, extents, released_by);
   }
   if (object->pending == nullptr) state.table.Erase(object);
 }
@@ -256,7 +278,8 @@ void ReleaseDeadReplicas(State& state, ExtentList& extents) {
     if (AllLive(state, replica)) {
       kept.insert(kept.end(), replica.begin(), replica.end());
     } else {
-      ReleaseAll(state, replica);
+      // Its part on a living segment must not be reused before the death of the other segment is durable.
+      ReleaseAfter(state, replica, state.journal.last());
     }
     return true;
   });
@@ -323,6 +346,7 @@ void MoveVersion(State& state, Object* object, Object* to, TimePoint now) {
     to->renamed = true;
     state.renamed.Insert(id, LeaseEnd(state, *to), to);
   }
+  LogMove(state, object->key(), *to);
 }
 
 }  // namespace mooncake::core

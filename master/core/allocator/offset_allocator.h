@@ -31,6 +31,8 @@ class OffsetAllocator {
   // Like Allocate(bytes), or else a whole hole (the largest that is quickly found) of at least `min_bytes`.
   // The block may so be smaller than asked for: see BlockBytes.
   std::optional<Block> AllocateUpTo(uint64_t bytes, uint64_t min_bytes);
+  // Exactly [offset, offset + bytes) out of the free block `hole`, when a state is restored; nothing when it does not lie there.
+  std::optional<Block> TakeAt(uint32_t hole, uint64_t offset, uint64_t bytes);
   // `handle` must be live.
   void Free(uint32_t handle);
 
@@ -45,6 +47,7 @@ class OffsetAllocator {
   static constexpr uint32_t kNoHandle = UINT32_MAX;
   uint32_t Before(uint32_t handle) const { return node(handle).before; }
   uint32_t After(uint32_t handle) const { return node(handle).after; }
+  uint32_t First() const { return first_; }
   // A hole about as large as any: of the largest bin, the best of the first 8. kNoHandle when full.
   uint32_t LargestHole() const { return LargestNode(8); }
 

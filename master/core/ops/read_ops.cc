@@ -3,6 +3,7 @@
 
 #include "master/core/checks.h"
 #include "master/core/ops/ops.h"
+#include "master/core/persist/outcomes.h"
 #include "master/core/prefix_rename.h"
 #include "master/core/versions.h"
 
@@ -37,7 +38,11 @@ Result<ReplicaList> GetReplicaList(State& state, TimePoint now, const ObjectName
   RETURN_IF_ERROR(CheckName(name));
   Object* object = Lookup(state, now, name);
   if (object == nullptr) return NotFound(name.key);
-  if (IsReadable(state, *object)) return LeaseAndDescribe(state, now, *object);
+  if (IsReadable(state, *object)) {
+    if (IsAttached(state, *object)) return LeaseAndDescribe(state, now, *object);
+    return {ErrorCode::kReplicaIsNotReady,
+            "key " + Quote(name.key) + " was restored, its nodes have not mounted again yet"};
+  }
   if (object->pending == nullptr) return NotFound(name.key);
   return {ErrorCode::kReplicaIsNotReady, "key " + Quote(name.key) + " is being written, put " +
                                              std::to_string(object->pending->put_id.value)};
@@ -109,6 +114,7 @@ Status SetAttributes(State& state, TimePoint now, const ObjectName& name, PutId 
                                             std::to_string(version.value)};
   }
   object->MutableExtra().SetAttributes(attributes);
+  LogChange(state, *object);
   return Status::Ok();
 }
 
