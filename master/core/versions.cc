@@ -14,6 +14,11 @@ bool AllLive(const State& state, std::span<const ExtentRef> extents) {
                      [&](const ExtentRef& e) { return state.pool.live(e.slot); });
 }
 
+bool AnyLive(const State& state, std::span<const ExtentRef> extents) {
+  return std::any_of(extents.begin(), extents.end(),
+                     [&](const ExtentRef& e) { return state.pool.live(e.slot); });
+}
+
 bool AllAttached(const State& state, std::span<const ExtentRef> extents) {
   return std::all_of(extents.begin(), extents.end(), [&](const ExtentRef& e) {
     return state.pool.live(e.slot) && state.pool.at(e.slot).attached;
@@ -88,13 +93,13 @@ void ForgetSoftPin(State& state, Object& object) {
   object.extra->soft_pin_until = TimePoint{};
 }
 
-void Detach(State& state, const Object& object, ExtentList extents, TimePoint until,
-            uint64_t released_by) {
+void Detach(State& state, PutId id, TimePoint until, ExtentList extents, uint64_t released_by,
+            PutId part_of = kNoPut) {
   for (const ExtentRef& extent : extents) {
     state.pool.SetOwner(extent, nullptr);
     state.counters.detached_bytes += extent.length;
   }
-  state.detached.Insert(object.put_id, until, DetachedVersion{std::move(extents), released_by});
+  state.detached.Insert(id, until, DetachedVersion{std::move(extents), released_by, part_of});
 }
 
 }  // namespace
@@ -177,6 +182,7 @@ void Touch(State& state, Object& object, TimePoint now) {
   if (Group* group = object.group())
     group->lease_until = SaturatingAdd(now, state.options.lease_ttl);
   if (object.renamed) state.renamed.SetDeadline(object.put_id, LeaseEnd(state, object));
+  if (!state.rests.empty()) RenewRests(state, object.put_id, LeaseEnd(state, object));
   if (queued) Enqueue(state, object, now);
 }
 
@@ -254,8 +260,9 @@ void DropVersion(State& state, Object* object, TimePoint now) {
   CountReplicas(state, extents, ~uint64_t{0});
   const uint64_t released_by = LogNameGone(state, *object);
   const TimePoint lease_end = LeaseEnd(state, *object);
-  if (lease_end > now && IsReadable(state, *object)) {
-    Detach(state, *object, extents, lease_end, released_by);
+  // Not readable, but a part of it may lie in a living segment, where somebody reads it.
+  if (lease_end > now && (extents.empty() || AnyLive(state, extents))) {
+    Detach(state, object->put_id, lease_end, extents, released_by);
     ForgetVersion(state, *object);
   } else {
     ForgetVersion(state, *object);
@@ -272,18 +279,38 @@ Object* DropIfLost(State& state, Object* object, TimePoint now) {
   return erased ? nullptr : object;
 }
 
-void ReleaseDeadReplicas(State& state, ExtentList& extents) {
+// Takes them out of the list and answers them.
+static ExtentList TakeDeadReplicas(const State& state, ExtentList& extents) {
   ExtentList kept;
+  ExtentList dead;
   ForEachReplica(std::span<const ExtentRef>(extents), [&](std::span<const ExtentRef> replica) {
-    if (AllLive(state, replica)) {
-      kept.insert(kept.end(), replica.begin(), replica.end());
-    } else {
-      // Its part on a living segment must not be reused before the death of the other segment is durable.
-      ReleaseAfter(state, replica, state.journal.last());
-    }
+    ExtentList& list = AllLive(state, replica) ? kept : dead;
+    list.insert(list.end(), replica.begin(), replica.end());
     return true;
   });
   extents = std::move(kept);
+  return dead;
+}
+
+void ReleaseDeadReplicas(State& state, ExtentList& extents) {
+  // A part on a living segment must not be reused before the death of the other segment is durable.
+  ReleaseAfter(state, TakeDeadReplicas(state, extents), state.journal.last());
+}
+
+void RenewRests(State& state, PutId version, TimePoint until) {
+  const auto rests = state.rests.find(version);
+  if (rests == state.rests.end()) return;
+  for (const PutId rest : rests->second) {
+    const TimePoint before = state.detached.Find(rest)->deadline;
+    state.detached.SetDeadline(rest, std::max(before, until));
+  }
+}
+
+void ForgetRest(State& state, PutId version, PutId rest) {
+  const auto rests = state.rests.find(version);
+  MC_CHECK(rests != state.rests.end());
+  std::erase(rests->second, rest);
+  if (rests->second.empty()) state.rests.erase(rests);
 }
 
 void DropDeadReplicas(State& state, Object* object, TimePoint now) {
@@ -294,7 +321,15 @@ void DropDeadReplicas(State& state, Object* object, TimePoint now) {
   const bool queued = object->queue != Queue::kNone;
   Dequeue(state, *object);
   CountReplicas(state, extents, ~uint64_t{0});
-  ReleaseDeadReplicas(state, extents);
+  ExtentList dead = TakeDeadReplicas(state, extents);
+  if (IsLeased(state, *object, now) && AnyLive(state, dead)) {
+    const PutId rest{FirstPutIdOf(state.term).value | ++state.put_count};
+    state.rests[object->put_id].push_back(rest);
+    Detach(state, rest, LeaseEnd(state, *object), std::move(dead), state.journal.last(),
+           object->put_id);
+  } else {
+    ReleaseAfter(state, dead, state.journal.last());
+  }
   StoreExtents(state, *object, extents);
   CountReplicas(state, extents, 1);
   SetUnderReplicated(state, *object);
