@@ -58,14 +58,6 @@ std::vector<Out> InChunks(std::span<const Args> args, Call&& call) {
   return out;
 }
 
-template <typename Wire, typename Args>
-std::vector<Wire> EncodeAll(std::span<const Args> args) {
-  std::vector<Wire> out;
-  out.reserve(args.size());
-  for (const Args& entry : args) out.push_back(wire::Encode(entry));
-  return out;
-}
-
 // A value that does not decode is the master's fault, not the caller's.
 template <typename T>
 Result<T> OrGarbage(Result<T> value) {

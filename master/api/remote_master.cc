@@ -30,7 +30,7 @@ class RemoteMaster final : public MasterApi {
     return InChunks<Out>(
         args, [&](std::span<const PutStartArgs> chunk) -> Result<std::vector<Out>> {
           thriftgen::BatchPutStartRequest request;
-          request.entries = EncodeAll<thriftgen::PutStart>(chunk);
+          request.entries = wire::EncodeAll<thriftgen::PutStart>(chunk);
           thriftgen::BatchPutStartReply reply;
           RETURN_IF_ERROR(Call("BatchPutStart", &C::send_BatchPutStart, &C::recv_BatchPutStart,
                                request, reply, deadline));
@@ -44,7 +44,7 @@ class RemoteMaster final : public MasterApi {
     return StatusBatch("BatchPutEnd", &C::send_BatchPutEnd, &C::recv_BatchPutEnd, args, deadline,
                        [](std::span<const PutEndArgs> chunk) {
                          thriftgen::BatchPutEndRequest request;
-                         request.entries = EncodeAll<thriftgen::PutEnd>(chunk);
+                         request.entries = wire::EncodeAll<thriftgen::PutEnd>(chunk);
                          return request;
                        });
   }
@@ -54,7 +54,7 @@ class RemoteMaster final : public MasterApi {
     return StatusBatch("BatchPutRevoke", &C::send_BatchPutRevoke, &C::recv_BatchPutRevoke, args,
                        deadline, [](std::span<const PutRevokeArgs> chunk) {
                          thriftgen::BatchPutRevokeRequest request;
-                         request.entries = EncodeAll<thriftgen::PutRevoke>(chunk);
+                         request.entries = wire::EncodeAll<thriftgen::PutRevoke>(chunk);
                          return request;
                        });
   }
@@ -64,7 +64,7 @@ class RemoteMaster final : public MasterApi {
     using Out = Result<ReplicaList>;
     return InChunks<Out>(names, [&](std::span<const ObjectName> chunk) -> Result<std::vector<Out>> {
       thriftgen::NamesRequest request;
-      request.names = EncodeAll<thriftgen::ObjectName>(chunk);
+      request.names = wire::EncodeAll<thriftgen::ObjectName>(chunk);
       thriftgen::BatchGetReplicaListReply reply;
       RETURN_IF_ERROR(Call("BatchGetReplicaList", &C::send_BatchGetReplicaList,
                            &C::recv_BatchGetReplicaList, request, reply, deadline));
@@ -79,7 +79,7 @@ class RemoteMaster final : public MasterApi {
     using Out = Result<Duration>;
     return InChunks<Out>(leases, [&](std::span<const LeaseRef> chunk) -> Result<std::vector<Out>> {
       thriftgen::BatchRenewLeaseRequest request;
-      request.leases = EncodeAll<thriftgen::LeaseRef>(chunk);
+      request.leases = wire::EncodeAll<thriftgen::LeaseRef>(chunk);
       thriftgen::BatchRenewLeaseReply reply;
       RETURN_IF_ERROR(Call("BatchRenewLease", &C::send_BatchRenewLease, &C::recv_BatchRenewLease,
                            request, reply, deadline));
@@ -95,7 +95,7 @@ class RemoteMaster final : public MasterApi {
     using Out = Result<bool>;
     return InChunks<Out>(names, [&](std::span<const ObjectName> chunk) -> Result<std::vector<Out>> {
       thriftgen::BatchExistKeyRequest request;
-      request.names = EncodeAll<thriftgen::ObjectName>(chunk);
+      request.names = wire::EncodeAll<thriftgen::ObjectName>(chunk);
       request.grant_lease = grant_lease;
       thriftgen::BatchExistKeyReply reply;
       RETURN_IF_ERROR(Call("BatchExistKey", &C::send_BatchExistKey, &C::recv_BatchExistKey, request,
@@ -110,7 +110,7 @@ class RemoteMaster final : public MasterApi {
     using Out = Result<ObjectStat>;
     return InChunks<Out>(names, [&](std::span<const ObjectName> chunk) -> Result<std::vector<Out>> {
       thriftgen::NamesRequest request;
-      request.names = EncodeAll<thriftgen::ObjectName>(chunk);
+      request.names = wire::EncodeAll<thriftgen::ObjectName>(chunk);
       thriftgen::BatchStatReply reply;
       RETURN_IF_ERROR(
           Call("BatchStat", &C::send_BatchStat, &C::recv_BatchStat, request, reply, deadline));
@@ -125,7 +125,7 @@ class RemoteMaster final : public MasterApi {
     return StatusBatch("BatchRemove", &C::send_BatchRemove, &C::recv_BatchRemove, names, deadline,
                        [force](std::span<const ObjectName> chunk) {
                          thriftgen::BatchRemoveRequest request;
-                         request.names = EncodeAll<thriftgen::ObjectName>(chunk);
+                         request.names = wire::EncodeAll<thriftgen::ObjectName>(chunk);
                          request.force = force;
                          return request;
                        });
@@ -136,7 +136,7 @@ class RemoteMaster final : public MasterApi {
     return StatusBatch("BatchReplicaClear", &C::send_BatchReplicaClear, &C::recv_BatchReplicaClear,
                        names, deadline, [&segment](std::span<const ObjectName> chunk) {
                          thriftgen::BatchReplicaClearRequest request;
-                         request.names = EncodeAll<thriftgen::ObjectName>(chunk);
+                         request.names = wire::EncodeAll<thriftgen::ObjectName>(chunk);
                          request.segment = segment;
                          return request;
                        });
@@ -226,7 +226,7 @@ class RemoteMaster final : public MasterApi {
     RETURN_IF_ERROR(wire::CheckCount("segments", segments.size(), kMaxBatch));
     thriftgen::ReMountSegmentsRequest request;
     request.client = wire::EncodeUuid(client);
-    request.segments = EncodeAll<thriftgen::SegmentDescriptor>(segments);
+    request.segments = wire::EncodeAll<thriftgen::SegmentDescriptor>(segments);
     return Plain("ReMountSegments", &C::send_ReMountSegments, &C::recv_ReMountSegments, request,
                  deadline);
   }
@@ -254,7 +254,7 @@ class RemoteMaster final : public MasterApi {
     RETURN_IF_ERROR(wire::CheckCount("segment ids", segments.size(), kMaxBatch));
     thriftgen::ReportReplicaFailureRequest request;
     request.client = wire::EncodeUuid(client);
-    for (const SegmentId& id : segments) request.segments.push_back(wire::EncodeUuid(id));
+    request.segments = wire::EncodeUuids(segments);
     return Plain("ReportReplicaFailure", &C::send_ReportReplicaFailure,
                  &C::recv_ReportReplicaFailure, request, deadline);
   }
@@ -263,7 +263,7 @@ class RemoteMaster final : public MasterApi {
                                                TimePoint deadline) override {
     RETURN_IF_ERROR(wire::CheckCount("segment ids", ids.size(), kMaxBatch));
     thriftgen::GetSegmentsRequest request;
-    for (const SegmentId& id : ids) request.ids.push_back(wire::EncodeUuid(id));
+    request.ids = wire::EncodeUuids(ids);
     thriftgen::GetSegmentsReply reply;
     RETURN_IF_ERROR(
         Call("GetSegments", &C::send_GetSegments, &C::recv_GetSegments, request, reply, deadline));
@@ -282,7 +282,7 @@ class RemoteMaster final : public MasterApi {
                                                     TimePoint deadline) override {
     RETURN_IF_ERROR(wire::CheckCount("client ids", clients.size(), kMaxBatch));
     thriftgen::BatchQueryIpRequest request;
-    for (const ClientId& id : clients) request.clients.push_back(wire::EncodeUuid(id));
+    request.clients = wire::EncodeUuids(clients);
     thriftgen::BatchQueryIpReply reply;
     RETURN_IF_ERROR(Call("BatchQueryIp", &C::send_BatchQueryIp, &C::recv_BatchQueryIp, request,
                          reply, deadline));

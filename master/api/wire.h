@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,20 @@ thriftgen::Uuid EncodeUuid(const Id& id) {
 template <typename Id>
 Id DecodeUuid(const thriftgen::Uuid& in) {
   return Id{static_cast<uint64_t>(in.high), static_cast<uint64_t>(in.low)};
+}
+template <typename Id>
+std::vector<thriftgen::Uuid> EncodeUuids(std::span<const Id> ids) {
+  std::vector<thriftgen::Uuid> out;
+  out.reserve(ids.size());
+  for (const Id& id : ids) out.push_back(EncodeUuid(id));
+  return out;
+}
+template <typename Id>
+std::vector<Id> DecodeUuids(const std::vector<thriftgen::Uuid>& in) {
+  std::vector<Id> ids;
+  ids.reserve(in.size());
+  for (const thriftgen::Uuid& id : in) ids.push_back(DecodeUuid<Id>(id));
+  return ids;
 }
 
 // --- requests ------------------------------------------------------------------------------------
@@ -89,5 +104,14 @@ Result<SegmentInfo> Decode(thriftgen::SegmentInfo&& in);
 Result<ClientInfo> Decode(thriftgen::ClientInfo&& in);
 Result<ClientAddresses> Decode(thriftgen::ClientAddresses&& in);
 Result<ClusterStatus> Decode(thriftgen::ClusterStatus&& in);
+
+// Of any of the above.
+template <typename Wire, typename T>
+std::vector<Wire> EncodeAll(std::span<const T> values) {
+  std::vector<Wire> out;
+  out.reserve(values.size());
+  for (const T& value : values) out.push_back(Encode(value));
+  return out;
+}
 
 }  // namespace mooncake::wire

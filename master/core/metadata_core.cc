@@ -37,7 +37,7 @@ uint8_t MetadataCore::PlaceInChain(size_t count, NameAt name_at) const {
   return WantsChains() ? core::PlaceInChain(*state_, count, name_at) : kEndOfChain;
 }
 void MetadataCore::SetPlace(uint8_t place) {
-  if (state_->reuse != nullptr) state_->reuse->SetPlace(std::min(place, ReuseModel::kEnd));
+  if (state_->reuse != nullptr) state_->reuse->SetPlace(std::min(place, ReuseClass::kEnd));
 }
 
 Result<PutStartReply> MetadataCore::PutStart(TimePoint now, const PutStartArgs& args) {

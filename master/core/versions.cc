@@ -181,11 +181,14 @@ void Touch(State& state, Object& object, TimePoint now) {
   if (queued) Enqueue(state, object, now);
 }
 
+static uint64_t HashOfKey(const Object& object) {
+  return ReuseHash(object.tenant->name, object.key());
+}
+
 void CountUse(State& state, Object& object, TimePoint now) {
   // Under the lease of the last use it is the same use: an engine asks whether a key is there, and then for its bytes.
   if (state.reuse == nullptr || (object.leased && LeaseEnd(state, object) > now)) return;
-  object.reuse_class =
-      state.reuse->Used(now, ReuseHash(object.tenant->name, object.key()), object.reuse_class);
+  object.reuse_class = state.reuse->Used(now, HashOfKey(object), object.reuse_class);
 }
 
 void Enqueue(State& state, Object& object, TimePoint now) {
@@ -228,8 +231,7 @@ void Commit(State& state, Object& object, NewVersion version, TimePoint now) {
   object.tenant->readable.insert(&object);
   state.counters.hard_pinned_objects += object.hard_pin;
   ++state.counters.objects;
-  if (state.reuse != nullptr)
-    object.reuse_class = state.reuse->Written(now, ReuseHash(object.tenant->name, object.key()));
+  if (state.reuse != nullptr) object.reuse_class = state.reuse->Written(now, HashOfKey(object));
   SetUnderReplicated(state, object);
   Enqueue(state, object, now);
 }

@@ -1,5 +1,7 @@
 #include "master/server/master_options.h"
 
+#include <optional>
+
 namespace mooncake {
 namespace {
 
@@ -83,6 +85,16 @@ void DescribeSpace(MasterOptions& options, ConfigReader& reader) {
                  "An object that fits no hole is split, but into no pieces smaller than this.");
 }
 
+template <typename T>
+Status Choose(const char* flag, const std::string& name,
+              std::optional<T> (*parse)(std::string_view), T& choice) {
+  const std::optional<T> known = parse(name);
+  if (!known)
+    return {ErrorCode::kInvalidParams, std::string(flag) + ": '" + name + "' is not known"};
+  choice = *known;
+  return Status::Ok();
+}
+
 }  // namespace
 
 void DescribeMasterOptions(MasterOptions& options, ConfigReader& reader) {
@@ -97,24 +109,13 @@ void DescribeMasterOptions(MasterOptions& options, ConfigReader& reader) {
 }
 
 Status FinishMasterOptions(MasterOptions& options) {
-  const auto strategy = core::ParseAllocationStrategy(options.allocation_strategy);
-  if (!strategy) {
-    return Status(ErrorCode::kInvalidParams,
-                  "allocation_strategy: '" + options.allocation_strategy + "' is not known");
-  }
-  options.core.allocation_strategy = *strategy;
-  const auto allocator = core::ParseMemoryAllocator(options.memory_allocator);
-  if (!allocator) {
-    return Status(ErrorCode::kInvalidParams,
-                  "memory_allocator: '" + options.memory_allocator + "' is not known");
-  }
-  options.core.memory_allocator = *allocator;
-  const auto policy = core::ParseEvictionPolicy(options.eviction_policy);
-  if (!policy) {
-    return Status(ErrorCode::kInvalidParams,
-                  "eviction_policy: '" + options.eviction_policy + "' is not known");
-  }
-  options.core.eviction_policy = *policy;
+  core::CoreOptions& core = options.core;
+  RETURN_IF_ERROR(Choose("allocation_strategy", options.allocation_strategy,
+                         core::ParseAllocationStrategy, core.allocation_strategy));
+  RETURN_IF_ERROR(Choose("memory_allocator", options.memory_allocator, core::ParseMemoryAllocator,
+                         core.memory_allocator));
+  RETURN_IF_ERROR(Choose("eviction_policy", options.eviction_policy, core::ParseEvictionPolicy,
+                         core.eviction_policy));
   if (options.max_connections == 0) {
     return Status(ErrorCode::kInvalidParams, "max_connections: must be at least 1");
   }

@@ -116,7 +116,7 @@ std::vector<Out> MasterService::Batch(MasterCall call, std::span<const Args> arg
       const TimePoint now = clock_.Now();
       const bool chain = IsUse(call) && core_.WantsChains();
       const auto name_at = [&](size_t i) -> const ObjectName& { return NameOf(args[i]); };
-      if (chain && out.empty()) place = core_.PlaceInChain(args.size(), name_at);
+      if (chain && out.empty() && args.size() > 1) place = core_.PlaceInChain(args.size(), name_at);
       while (out.size() < end) {
         const bool last = out.size() + 1 == args.size();
         if (chain) core_.SetPlace(last ? core::kEndOfChain : place);

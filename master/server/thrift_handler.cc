@@ -14,14 +14,6 @@ T&& Take(const T& request) {
   return std::move(const_cast<T&>(request));
 }
 
-template <typename Id>
-std::vector<Id> DecodeIds(const std::vector<thriftgen::Uuid>& in) {
-  std::vector<Id> ids;
-  ids.reserve(in.size());
-  for (const thriftgen::Uuid& id : in) ids.push_back(wire::DecodeUuid<Id>(id));
-  return ids;
-}
-
 // Decodes `entries`, calls `call(args)` with those that are well formed, and puts the answers in their places.
 template <typename Args, typename Out, typename Wire, typename Call>
 Result<std::vector<Out>> RunBatch(std::vector<Wire>&& entries, Call&& call) {
@@ -332,7 +324,7 @@ void ThriftHandler::ReportReplicaFailure(thriftgen::StatusReply& reply,
                                          const thriftgen::ReportReplicaFailureRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) {
     return master_.ReportReplicaFailure(wire::DecodeUuid<ClientId>(request.client),
-                                        DecodeIds<SegmentId>(request.segments), deadline);
+                                        wire::DecodeUuids<SegmentId>(request.segments), deadline);
   });
 }
 
@@ -340,9 +332,9 @@ void ThriftHandler::GetSegments(thriftgen::GetSegmentsReply& reply,
                                 const thriftgen::GetSegmentsRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
     ASSIGN_OR_RETURN(const std::vector<SegmentInfo> segments,
-                     master_.GetSegments(DecodeIds<SegmentId>(request.ids), deadline));
-    reply.segments.reserve(segments.size());
-    for (const SegmentInfo& info : segments) reply.segments.push_back(wire::Encode(info));
+                     master_.GetSegments(wire::DecodeUuids<SegmentId>(request.ids), deadline));
+    reply.segments =
+        wire::EncodeAll<thriftgen::SegmentInfo>(std::span<const SegmentInfo>(segments));
     return Status::Ok();
   });
 }
@@ -351,8 +343,7 @@ void ThriftHandler::GetClients(thriftgen::GetClientsReply& reply,
                                const thriftgen::PlainRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
     ASSIGN_OR_RETURN(const std::vector<ClientInfo> clients, master_.GetClients(deadline));
-    reply.clients.reserve(clients.size());
-    for (const ClientInfo& info : clients) reply.clients.push_back(wire::Encode(info));
+    reply.clients = wire::EncodeAll<thriftgen::ClientInfo>(std::span<const ClientInfo>(clients));
     return Status::Ok();
   });
 }
@@ -361,9 +352,9 @@ void ThriftHandler::BatchQueryIp(thriftgen::BatchQueryIpReply& reply,
                                  const thriftgen::BatchQueryIpRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
     ASSIGN_OR_RETURN(const std::vector<ClientAddresses> clients,
-                     master_.BatchQueryIp(DecodeIds<ClientId>(request.clients), deadline));
-    reply.clients.reserve(clients.size());
-    for (const ClientAddresses& client : clients) reply.clients.push_back(wire::Encode(client));
+                     master_.BatchQueryIp(wire::DecodeUuids<ClientId>(request.clients), deadline));
+    reply.clients =
+        wire::EncodeAll<thriftgen::ClientAddresses>(std::span<const ClientAddresses>(clients));
     return Status::Ok();
   });
 }

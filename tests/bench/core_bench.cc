@@ -1,7 +1,6 @@
 // The metadata core by itself, one thread: bytes per object, operations per second on a large table, the longest
 // pauses while much is going on, and how full the allocator gets before it fails.
 // --objects=N sets the size of the table (default one million).
-#include <malloc.h>
 #include <time.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 
 #include "master/core/allocator/offset_allocator.h"
 #include "master/core/metadata_core.h"
+#include "tools/bench/heap.h"
 #include "transfer/base/rng.h"
 
 namespace mooncake::core {
@@ -36,11 +36,6 @@ std::string KeyOf(uint64_t index) {
   const uint64_t hash = index * 0x9e3779b97f4a7c15;
   std::snprintf(key, sizeof(key), "llama/tp0/%016llx", static_cast<unsigned long long>(hash));
   return key;
-}
-
-uint64_t HeapBytes() {
-  const struct mallinfo2 info = mallinfo2();
-  return info.uordblks + info.hblkhd;
 }
 
 class Cluster {
@@ -89,10 +84,10 @@ class Cluster {
 void BM_MemoryPerObject(benchmark::State& state) {
   const uint64_t objects = ObjectCount();
   for (auto _ : state) {
-    const uint64_t before = HeapBytes();
+    const uint64_t before = bench::HeapBytes();
     Cluster cluster(objects);
     cluster.Fill(objects);
-    const uint64_t after = HeapBytes();
+    const uint64_t after = bench::HeapBytes();
     state.counters["objects"] = static_cast<double>(objects);
     state.counters["bytes_per_object"] =
         static_cast<double>(after - before) / static_cast<double>(objects) -

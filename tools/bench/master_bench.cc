@@ -1,7 +1,5 @@
 #include "tools/bench/master_bench.h"
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -11,6 +9,7 @@
 #include "master/api/remote_master.h"
 #include "master/server/master_service.h"
 #include "master/server/thrift_server.h"
+#include "tools/bench/heap.h"
 #include "tools/bench/race.h"
 #include "tools/bench/tcp_echo.h"
 #include "transfer/base/units.h"
@@ -23,11 +22,6 @@ constexpr uint64_t kCallBytes = 128;  // about what a request and a reply of one
 constexpr uint64_t kObjectBytes = kMiB;
 
 std::string KeyOf(uint64_t i) { return "bench/object/" + std::to_string(i); }
-
-uint64_t HeapBytes() {
-  const struct mallinfo2 info = mallinfo2();
-  return info.uordblks + info.hblkhd;
-}
 
 // A master that believes in a segment which nobody has: no operation of it touches data.
 class Master {

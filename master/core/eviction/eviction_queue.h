@@ -42,6 +42,14 @@ class EvictionQueue {
   Object* warmest_ = nullptr;
 };
 
+// Of whatever has `touched` and `put_id`: least recently used first, and of those the older version.
+struct ColderFirst {
+  template <typename T>
+  bool operator()(const T& a, const T& b) const {
+    return a.touched != b.touched ? a.touched < b.touched : a.put_id < b.put_id;
+  }
+};
+
 using EvictionQueues = std::array<EvictionQueue, static_cast<size_t>(Queue::kNone)>;
 
 }  // namespace mooncake::core

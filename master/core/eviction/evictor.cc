@@ -19,10 +19,7 @@ struct Source {
   uint32_t slot;
   Queue queue;
 };
-bool Colder(const Source& a, const Source& b) {
-  return a.touched != b.touched ? a.touched < b.touched : a.put_id < b.put_id;
-}
-bool Warmer(const Source& a, const Source& b) { return Colder(b, a); }
+bool Warmer(const Source& a, const Source& b) { return ColderFirst()(b, a); }
 
 // A heap of queue heads, coldest first.
 class Sources {

@@ -119,9 +119,7 @@ std::vector<Seed> Seeds(const State& state, uint64_t bytes, std::span<const uint
       }
     }
   }
-  std::sort(cold.begin(), cold.end(), [](const Cold& a, const Cold& b) {
-    return a.touched != b.touched ? a.touched < b.touched : a.put_id < b.put_id;
-  });
+  std::sort(cold.begin(), cold.end(), ColderFirst());
   std::vector<Seed> seeds;
   if (hole.slot != kNoSlot) seeds.push_back(hole);
   for (const Cold& one : cold) seeds.push_back(one.seed);

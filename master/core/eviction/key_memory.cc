@@ -13,10 +13,11 @@ std::optional<uint8_t> KeyMemory::Find(uint64_t hash) const {
   return static_cast<uint8_t>(slot & kMostUses);
 }
 
-void KeyMemory::Remember(uint64_t hash, uint8_t uses) {
+void KeyMemory::Remember(uint64_t hash, size_t uses) {
   std::shared_ptr<Chunk>& chunk = chunks_[ChunkOf(hash)];
   if (chunk.use_count() > 1) chunk = std::make_shared<Chunk>(*chunk);
-  (*chunk)[hash % kChunk] = static_cast<uint16_t>(TagOf(hash) << 2 | std::min(uses, kMostUses));
+  (*chunk)[hash % kChunk] =
+      static_cast<uint16_t>(TagOf(hash) << 2 | std::min<size_t>(uses, kMostUses));
 }
 
 void KeyMemory::MakeRoom(uint64_t keys) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,7 +19,7 @@ class KeyMemory {
 
   // Earlier uses of the key, at most kMostUses; nothing if it is not remembered.
   std::optional<uint8_t> Find(uint64_t hash) const;
-  void Remember(uint64_t hash, uint8_t uses);
+  void Remember(uint64_t hash, size_t uses);
   // Room for so many keys, and some more. Never shrinks; at most 2^26 slots, 128 MiB. Doubles without a pause: the halves share what
   // was known until one of them is written to.
   void MakeRoom(uint64_t keys);

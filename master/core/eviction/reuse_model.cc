@@ -1,26 +1,20 @@
 #include "master/core/eviction/reuse_model.h"
 
 #include <algorithm>
-#include <bit>
 
 #define XXH_INLINE_ALL  // used here only
 #include <xxhash.h>
 
 namespace mooncake::core {
+
 uint64_t ReuseHash(std::string_view tenant, std::string_view key) {
   return XXH3_64bits_withSeed(key.data(), key.size(), XXH3_64bits(tenant.data(), tenant.size()));
 }
 
 ReuseModel::ReuseModel() : misses_(kMisses) {}
 
-uint8_t ReuseModel::PlaceOf(size_t unknown, uint8_t uses) {
-  const auto width = static_cast<size_t>(std::bit_width(unknown));
-  const size_t tail = std::clamp<size_t>(width, 3, 2 + kTails) - 3;
-  return static_cast<uint8_t>(std::min<uint8_t>(uses, kUses - 1) * kTails + tail);
-}
-
 uint8_t ReuseModel::Used(TimePoint now, uint64_t hash, uint8_t of) {
-  return Record(now, hash, static_cast<uint8_t>(of / kPlaces + 1), place_);
+  return Record(now, hash, ReuseClass::UsesOf(of) + 1, place_);
 }
 
 void ReuseModel::Missed(uint64_t hash) {
@@ -31,12 +25,12 @@ uint8_t ReuseModel::Written(TimePoint now, uint64_t hash) {
   const Miss& miss = misses_[hash % kMisses];
   const bool asked = miss.tag == static_cast<uint32_t>(hash >> 32);
   const auto before = memory_.Find(hash);
-  return Record(now, hash, before ? *before + 1 : 0, asked ? miss.place : place_);
+  return Record(now, hash, before ? *before + size_t{1} : 0, asked ? miss.place : place_);
 }
 
-uint8_t ReuseModel::Record(TimePoint now, uint64_t hash, uint8_t uses, uint8_t place) {
+uint8_t ReuseModel::Record(TimePoint now, uint64_t hash, size_t uses, uint8_t place) {
   clock_.CountUse(now);
-  const auto of = static_cast<uint8_t>(std::min<uint8_t>(uses, kUses - 1) * kPlaces + place);
+  const uint8_t of = ReuseClass::Of(uses, place);
   memory_.Remember(hash, uses);
   if (!sample_.Contains(hash)) return of;
   if (const auto before = sample_.Record(hash, {clock_.uses(), of})) {
@@ -49,19 +43,15 @@ uint8_t ReuseModel::Record(TimePoint now, uint64_t hash, uint8_t uses, uint8_t p
 
 void ReuseModel::LearnIfDue(uint64_t objects) {
   const uint64_t uses = clock_.uses();
-  if (uses < next_learning_) return;
-  clock_.SetHorizon(2 * kRemembered * std::max<uint64_t>(objects, kLeastBetweenLearning));
+  if (!pace_.LearningIsDue(uses)) return;
+  clock_.SetHorizon(2 * kRemembered * std::max(objects, kFewObjects));
   memory_.MakeRoom(2 * kRemembered * objects);
   sample_.Aim(kRemembered * (objects + 1));
   sample_.ForEach(
       [&](const ReuseSample::Use& use) { statistics_.CountWaiting(use.of, uses - use.at); });
   statistics_.Learn();
-  next_learning_ = uses + (uses < kFewUses ? kLeastBetweenLearning / 2
-                                           : std::max(kLeastBetweenLearning, objects / 4));
-  if (uses - last_fading_ > kFadeTurnovers * std::max(objects, kLeastBetweenLearning)) {
-    statistics_.Fade(kFadeKeeps);
-    last_fading_ = uses;
-  }
+  pace_.Learned(uses, objects);
+  pace_.FadeIfDue(uses, objects, statistics_);
 }
 
 }  // namespace mooncake::core

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "master/core/eviction/key_memory.h"
+#include "master/core/eviction/policy/reuse_class.h"
 #include "master/core/eviction/policy/reuse_statistics.h"
 #include "master/core/eviction/reuse_sample.h"
 #include "master/core/eviction/use_clock.h"
@@ -20,23 +21,14 @@ namespace mooncake::core {
 // Equal in all processes, so that equal calls give equal answers.
 uint64_t ReuseHash(std::string_view tenant, std::string_view key);
 
+// Classes and places are those of ReuseClass. A chain is what one batch names, in its order, as an engine asks for the
+// blocks of a prompt.
 class ReuseModel {
  public:
-  // Classes: how often an object was used x where it stood in its chain at the last use. A chain is what one batch names, in
-  // its order, as an engine asks for the blocks of a prompt; a place is the end of a chain, or else how many
-  // keys the store did not have x how often the last one was used that it had.
-  static constexpr uint8_t kUses = 4;
-  static constexpr uint8_t kTails = 4;
-  static constexpr uint8_t kPlaces = kTails * kUses + 1;
-  static constexpr uint8_t kEnd = kPlaces - 1;
-  static constexpr uint8_t kClasses = kUses * kPlaces;
-
   ReuseModel();
 
   // How often a key was used before, if it was seen lately.
   std::optional<uint8_t> UsesOf(uint64_t hash) const { return memory_.Find(hash); }
-  // `uses` of the last key before the unknown ones; 0 if there is none.
-  static uint8_t PlaceOf(size_t unknown, uint8_t uses);
   // Where the key that is asked for next stands.
   void SetPlace(uint8_t place) { place_ = place; }
 
@@ -51,40 +43,33 @@ class ReuseModel {
   double Density(uint8_t of, TimePoint used) const {
     return statistics_.Density(of, clock_.Since(used));
   }
-  // Is that long ago compared with all that was ever seen? Then little is known of such ages, and least recently used is
-  // the better guess.
+  // Is that so long ago that density says little?
   bool IsStrange(TimePoint used) const {
-    return clock_.Since(used) > clock_.uses() / kTimesToTrust;
+    return LearningPace::IsStrange(clock_.uses(), clock_.Since(used));
   }
 
   // Makes densities of what was seen, if that is due; up to about a millisecond. `objects`: held now.
   void LearnIfDue(uint64_t objects);
 
  private:
-  static constexpr uint64_t kTimesToTrust = 3;
   // Keys remembered for each object held: reuses later than an eviction are seen up to about so many turnovers.
   static constexpr uint64_t kRemembered = 5;
-  static constexpr uint64_t kLeastBetweenLearning = 1024;
-  static constexpr uint64_t kFewUses = 8192;
-  // What was seen so many turnovers of the cache ago weighs less and less.
-  static constexpr uint64_t kFadeTurnovers = 8;
-  static constexpr double kFadeKeeps = 0.8;
+  static constexpr uint64_t kFewObjects = 1024;
   static constexpr size_t kMisses = 1 << 14;
   struct Miss {
     uint32_t tag = 0;
-    uint8_t place = kEnd;
+    uint8_t place = ReuseClass::kEnd;
   };
 
-  uint8_t Record(TimePoint now, uint64_t hash, uint8_t uses, uint8_t place);
+  uint8_t Record(TimePoint now, uint64_t hash, size_t uses, uint8_t place);
 
   UseClock clock_;
   KeyMemory memory_;
   ReuseSample sample_;
-  ReuseStatistics statistics_{kUses, kPlaces};
+  ReuseStatistics statistics_{ReuseClass::kUses, ReuseClass::kPlaces};
+  LearningPace pace_;
   std::vector<Miss> misses_;  // by low bits of the hash; a later one takes the place
-  uint8_t place_ = kEnd;
-  uint64_t next_learning_ = 0;
-  uint64_t last_fading_ = 0;
+  uint8_t place_ = ReuseClass::kEnd;
 };
 
 }  // namespace mooncake::core

@@ -33,9 +33,7 @@ Object* VictimDraw::Draw() {
 
 void VictimDraw::Consider(Object* object, Best& best) const {
   ++best.seen;
-  const auto colder = [](const Object& a, const Object& b) {
-    return a.touched != b.touched ? a.touched < b.touched : a.put_id < b.put_id;
-  };
+  constexpr ColderFirst colder;
   if (best.coldest == nullptr || colder(*object, *best.coldest)) best.coldest = object;
   const double density = state_.reuse->Density(object->reuse_class, object->touched);
   const bool less = best.least_dense == nullptr || density < best.density ||

@@ -125,7 +125,7 @@ uint8_t PlaceInChain(const State& state, size_t count,
       end = middle;
     }
   }
-  return ReuseModel::PlaceOf(count - known, last_uses);
+  return ReuseClass::PlaceOf(count - known, last_uses);
 }
 
 Status SetAttributes(State& state, TimePoint now, const ObjectName& name, PutId version,

@@ -1,25 +1,9 @@
 #include "master/core/eviction/policy/hit_density_policy.h"
 
-#include <algorithm>
-#include <bit>
-
 #include "transfer/base/check.h"
 
 namespace mooncake::core {
-namespace {
-
-// Learning looks at each block that is remembered, so it comes the less often the more there are.
-constexpr uint64_t kLeastBetweenLearning = 512;
-constexpr uint64_t kFewUses = 8192;
-// What was seen so many turnovers of the cache ago weighs less and less.
-constexpr uint64_t kFadeTurnovers = 8;
-constexpr double kFadeKeeps = 0.8;
-// So many times an age has to have passed before what is known of it counts.
-constexpr uint64_t kTimesToTrust = 3;
-
-}  // namespace
-
-HitDensityPolicy::HitDensityPolicy() : statistics_(kUses, kPlaces) {}
+HitDensityPolicy::HitDensityPolicy() : statistics_(ReuseClass::kUses, ReuseClass::kPlaces) {}
 
 void HitDensityPolicy::PushWarmest(List& list, uint32_t at) {
   nodes_[at].colder = list.warmest;
@@ -52,24 +36,21 @@ void HitDensityPolicy::StartChain(std::span<const BlockId> chain) {
   for (; known < chain.size(); ++known) {
     const auto entry = nodes_by_block_.find(chain[known]);
     if (entry == nodes_by_block_.end()) break;
-    uses = nodes_[entry->second].of / kPlaces;
+    uses = ReuseClass::UsesOf(nodes_[entry->second].of);
   }
-  const auto width = static_cast<size_t>(std::bit_width(chain.size() - known));
-  chain_place_ = uses * kTails + std::clamp<size_t>(width, 3, 2 + kTails) - 3;
+  chain_place_ = ReuseClass::PlaceOf(chain.size() - known, uses);
   chain_left_ = chain.size();
 }
 
-size_t HitDensityPolicy::PlaceNow() const { return chain_left_ == 0 ? kPlaces - 1 : chain_place_; }
+uint8_t HitDensityPolicy::PlaceNow() const {
+  return chain_left_ == 0 ? ReuseClass::kEnd : chain_place_;
+}
 
 void HitDensityPolicy::Advance() {
   ++now_;
   if (chain_left_ > 0) --chain_left_;
-  if (now_ >= next_learning_) Learn();
-  const uint64_t turnover = std::max<uint64_t>(held_, 1024);
-  if (now_ - last_fading_ > kFadeTurnovers * turnover) {
-    statistics_.Fade(kFadeKeeps);
-    last_fading_ = now_;
-  }
+  if (pace_.LearningIsDue(now_)) Learn();
+  pace_.FadeIfDue(now_, held_, statistics_);
 }
 
 void HitDensityPolicy::Learn() {
@@ -80,8 +61,7 @@ void HitDensityPolicy::Learn() {
   for (uint32_t at = given_up_.coldest; at != kNone; at = nodes_[at].warmer)
     statistics_.CountWaiting(nodes_[at].of, now_ - nodes_[at].used);
   statistics_.Learn();
-  const uint64_t pause = std::max<uint64_t>(2 * kLeastBetweenLearning, held_ / 4);
-  next_learning_ = now_ + (now_ < kFewUses ? kLeastBetweenLearning : pause);
+  pace_.Learned(now_, held_);
 }
 
 bool HitDensityPolicy::Use(BlockId block) {
@@ -92,7 +72,7 @@ bool HitDensityPolicy::Use(BlockId block) {
   const Node& node = nodes_[at];
   statistics_.CountReuse(node.of, now_ - node.used);
   Unlink(queues_[node.of], at);
-  Settle(at, node.of / kPlaces + 1);
+  Settle(at, ReuseClass::UsesOf(node.of) + 1);
   return true;
 }
 
@@ -105,7 +85,7 @@ void HitDensityPolicy::Insert(BlockId block) {
     MC_CHECK(!node.held) << "block " << block << " is held already";
     statistics_.CountReuse(node.of, now_ - node.used);
     Unlink(given_up_, at);
-    uses = node.of / kPlaces + 1;
+    uses = ReuseClass::UsesOf(node.of) + 1;
   }
   nodes_[at].block = block;
   nodes_[at].held = true;
@@ -116,7 +96,7 @@ void HitDensityPolicy::Insert(BlockId block) {
 void HitDensityPolicy::Settle(uint32_t at, size_t uses) {
   Node& node = nodes_[at];
   node.used = now_;
-  node.of = static_cast<uint8_t>(std::min(uses, kUses - 1) * kPlaces + PlaceNow());
+  node.of = ReuseClass::Of(uses, PlaceNow());
   PushWarmest(queues_[node.of], at);
 }
 
@@ -152,10 +132,8 @@ uint32_t HitDensityPolicy::LeastDense() const {
 
 BlockId HitDensityPolicy::Evict() {
   MC_CHECK(held_ > 0);
-  // Of ages that are a good part of all the time seen, few cases are known, and all from the beginning. There least
-  // recently used is the better guess.
   uint32_t victim = Coldest();
-  if ((now_ - nodes_[victim].used) <= now_ / kTimesToTrust) victim = LeastDense();
+  if (!LearningPace::IsStrange(now_, now_ - nodes_[victim].used)) victim = LeastDense();
   Node& node = nodes_[victim];
   Unlink(queues_[node.of], victim);
   node.held = false;

@@ -8,6 +8,7 @@
 #include <absl/container/flat_hash_map.h>
 
 #include "master/core/eviction/policy/eviction_policy.h"
+#include "master/core/eviction/policy/reuse_class.h"
 #include "master/core/eviction/policy/reuse_statistics.h"
 
 namespace mooncake::core {
@@ -28,11 +29,6 @@ class HitDensityPolicy : public EvictionPolicy {
   size_t remembered() const { return nodes_by_block_.size(); }
 
  private:
-  static constexpr size_t kUses = 4;   // used once, twice, three times, more often
-  static constexpr size_t kTails = 4;  // unknown blocks of the chain: below 8, 16, 32, more
-  static constexpr size_t kPlaces = kTails * kUses + 1;  // the last one: end of a chain
-  static constexpr size_t kClasses = kUses * kPlaces;
-  static_assert(kClasses <= UINT8_MAX, "Node::of");
   static constexpr size_t kRemembered = 4;
   static constexpr uint32_t kNone = UINT32_MAX;
 
@@ -54,7 +50,7 @@ class HitDensityPolicy : public EvictionPolicy {
   uint32_t NodeOf(BlockId block);
   // Used now, after `uses` earlier uses.
   void Settle(uint32_t at, size_t uses);
-  size_t PlaceNow() const;
+  uint8_t PlaceNow() const;
   uint32_t Coldest() const;
   uint32_t LeastDense() const;
   void Advance();
@@ -64,18 +60,17 @@ class HitDensityPolicy : public EvictionPolicy {
   std::vector<Node> nodes_;
   std::vector<uint32_t> free_nodes_;
   absl::flat_hash_map<BlockId, uint32_t> nodes_by_block_;
-  std::array<List, kClasses> queues_;  // held blocks, by last use
-  List given_up_;                      // by when
+  std::array<List, ReuseClass::kClasses> queues_;  // held blocks, by last use
+  List given_up_;                                  // by when
   size_t held_ = 0;
 
   ReuseStatistics statistics_;
+  LearningPace pace_;
   uint64_t now_ = 0;  // counts uses
-  uint64_t next_learning_ = 0;
-  uint64_t last_fading_ = 0;
 
   // The chain in use.
   size_t chain_left_ = 0;
-  size_t chain_place_ = 0;
+  uint8_t chain_place_ = 0;
 };
 
 }  // namespace mooncake::core

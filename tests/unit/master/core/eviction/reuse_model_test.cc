@@ -10,41 +10,41 @@ constexpr uint64_t Hash(uint64_t key) { return key * 0x9e3779b97f4a7c15; }
 TEST(ReuseModel, AClassTellsHowOftenAndWhereInTheChain) {
   ReuseModel model;
   const TimePoint now{Seconds(1)};
-  model.SetPlace(ReuseModel::kEnd);
+  model.SetPlace(ReuseClass::kEnd);
   const uint8_t written = model.Written(now, Hash(1));
-  EXPECT_EQ(written, ReuseModel::kEnd);
-  const uint8_t place = ReuseModel::PlaceOf(20, 1);
+  EXPECT_EQ(written, ReuseClass::kEnd);
+  const uint8_t place = ReuseClass::PlaceOf(20, 1);
   model.SetPlace(place);
-  EXPECT_EQ(model.Used(now, Hash(1), written), ReuseModel::kPlaces + place);
+  EXPECT_EQ(model.Used(now, Hash(1), written), ReuseClass::kPlaces + place);
   uint8_t of = written;
   for (int i = 0; i < 10; ++i) of = model.Used(now, Hash(1), of);
-  EXPECT_EQ(of, (ReuseModel::kUses - 1) * ReuseModel::kPlaces + place);
+  EXPECT_EQ(of, (ReuseClass::kUses - 1) * ReuseClass::kPlaces + place);
 }
 
 TEST(ReuseModel, PlacesDifferByUnknownKeysAndByUsesOfTheLastKnown) {
-  EXPECT_EQ(ReuseModel::PlaceOf(0, 0), ReuseModel::PlaceOf(7, 0));
-  EXPECT_NE(ReuseModel::PlaceOf(7, 0), ReuseModel::PlaceOf(8, 0));
-  EXPECT_EQ(ReuseModel::PlaceOf(32, 0), ReuseModel::PlaceOf(1'000'000, 0));
-  EXPECT_NE(ReuseModel::PlaceOf(7, 0), ReuseModel::PlaceOf(7, 1));
-  EXPECT_EQ(ReuseModel::PlaceOf(7, 3), ReuseModel::PlaceOf(7, 200));
-  EXPECT_LT(ReuseModel::PlaceOf(1'000'000, 200), ReuseModel::kEnd);
+  EXPECT_EQ(ReuseClass::PlaceOf(0, 0), ReuseClass::PlaceOf(7, 0));
+  EXPECT_NE(ReuseClass::PlaceOf(7, 0), ReuseClass::PlaceOf(8, 0));
+  EXPECT_EQ(ReuseClass::PlaceOf(32, 0), ReuseClass::PlaceOf(1'000'000, 0));
+  EXPECT_NE(ReuseClass::PlaceOf(7, 0), ReuseClass::PlaceOf(7, 1));
+  EXPECT_EQ(ReuseClass::PlaceOf(7, 3), ReuseClass::PlaceOf(7, 200));
+  EXPECT_LT(ReuseClass::PlaceOf(1'000'000, 200), ReuseClass::kEnd);
 }
 
 TEST(ReuseModel, AWrittenKeyIsWhereItWasMissed) {
   ReuseModel model;
-  const uint8_t place = ReuseModel::PlaceOf(10, 2);
+  const uint8_t place = ReuseClass::PlaceOf(10, 2);
   model.SetPlace(place);
   model.Missed(Hash(1));
-  model.SetPlace(ReuseModel::kEnd);
+  model.SetPlace(ReuseClass::kEnd);
   EXPECT_EQ(model.Written(TimePoint(), Hash(1)), place);
-  EXPECT_EQ(model.Written(TimePoint(), Hash(2)), ReuseModel::kEnd);
+  EXPECT_EQ(model.Written(TimePoint(), Hash(2)), ReuseClass::kEnd);
 }
 
 TEST(ReuseModel, AKeyThatComesBackAfterItWasEvictedWasUsedBefore) {
   ReuseModel model;
   const uint8_t first = model.Written(TimePoint(), Hash(1));
   EXPECT_EQ(model.UsesOf(Hash(1)), 0);
-  EXPECT_EQ(model.Written(TimePoint(), Hash(1)), first + ReuseModel::kPlaces);
+  EXPECT_EQ(model.Written(TimePoint(), Hash(1)), first + ReuseClass::kPlaces);
   EXPECT_EQ(model.UsesOf(Hash(1)), 1);
   EXPECT_EQ(model.UsesOf(Hash(2)), std::nullopt);
 }
@@ -53,8 +53,8 @@ TEST(ReuseModel, AKeyThatComesBackAfterItWasEvictedWasUsedBefore) {
 TEST(ReuseModel, LearnsWhichPlacesPay) {
   ReuseModel model;
   TimePoint now{};
-  const uint8_t good = ReuseModel::PlaceOf(1, 0);
-  const uint8_t bad = ReuseModel::PlaceOf(100, 0);
+  const uint8_t good = ReuseClass::PlaceOf(1, 0);
+  const uint8_t bad = ReuseClass::PlaceOf(100, 0);
   for (uint64_t i = 0; i < 20'000; ++i) {
     now += Millis(1);
     model.SetPlace(i % 2 == 0 ? good : bad);
