@@ -4,6 +4,7 @@
 
 #include "master/core/eviction/evictor.h"
 #include "master/core/ops/ops.h"
+#include "master/core/persist/outcomes.h"
 #include "master/core/prefix_rename.h"
 #include "master/core/versions.h"
 #include "master/core/writes.h"
@@ -17,7 +18,7 @@ void ExpireDetached(State& state, TimePoint now, uint32_t& budget) {
     if (!id.has_value()) return;
     const auto version = state.detached.Take(*id);
     for (const ExtentRef& extent : version->extents) state.counters.detached_bytes -= extent.length;
-    ReleaseAll(state, version->extents);
+    ReleaseAfter(state, version->extents, version->released_by);
   }
 }
 

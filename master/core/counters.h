@@ -39,6 +39,7 @@ struct Counters {
   uint64_t groups = 0;
   uint64_t capacity = 0;
   uint64_t used = 0;
+  uint64_t held = 0;  // of used: free once the log is durable
   uint64_t segments = 0;
   uint64_t quarantined_segments = 0;
   uint64_t dead_segments = 0;  // not yet swept

@@ -6,6 +6,7 @@
 #include "master/core/checks.h"
 #include "master/core/eviction/evictor.h"
 #include "master/core/ops/ops.h"
+#include "master/core/persist/outcomes.h"
 #include "master/core/prefix_rename.h"
 #include "master/core/state.h"
 #include "transfer/base/check.h"
@@ -15,6 +16,27 @@ namespace {
 
 // Steps of the forms that do it all at once.
 constexpr uint32_t kAllAtOnce = 1 << 20;
+
+// A predecessor may still be answering: what would contradict it waits.
+Status CheckQuiet(const State& state, TimePoint now) {
+  if (now >= state.quiet_until) return Status::Ok();
+  return {ErrorCode::kUnavailableInCurrentStatus,
+          "a new master acknowledges nothing for another " +
+              std::to_string(ToMillis(state.quiet_until - now)) + " ms"};
+}
+
+// Passes the answer of an operation on, and notes what it has to wait for: whatever it shows must not be undone by a restart.
+template <typename Answer>
+Answer About(State& state, const ObjectName& name, Answer answer) {
+  if (state.journal.on())
+    state.answer_after = state.journal.ShownBy(TenantOf(name.tenant), name.key);
+  return answer;
+}
+template <typename Answer>
+Answer AboutMany(State& state, Answer answer) {
+  state.answer_after = state.journal.ShownByAny();
+  return answer;
+}
 
 }  // namespace
 
@@ -29,6 +51,7 @@ const CoreOptions& MetadataCore::options() const { return state_->options; }
 
 Result<PingReply> MetadataCore::Ping(TimePoint now, const ClientId& client,
                                      const std::string& address) {
+  state_->answer_after = 0;
   return core::Ping(*state_, now, client, address);
 }
 
@@ -41,40 +64,52 @@ void MetadataCore::SetPlace(uint8_t place) {
 }
 
 Result<PutStartReply> MetadataCore::PutStart(TimePoint now, const PutStartArgs& args) {
-  return core::PutStart(*state_, now, args);
+  state_->answer_after = 0;
+  RETURN_IF_ERROR(CheckQuiet(*state_, now));
+  return About(*state_, args.name, core::PutStart(*state_, now, args));
 }
 Status MetadataCore::PutEnd(TimePoint now, int64_t wall_ms, const PutEndArgs& args) {
-  return core::PutEnd(*state_, now, wall_ms, args);
+  state_->answer_after = 0;
+  RETURN_IF_ERROR(CheckQuiet(*state_, now));
+  return About(*state_, args.name, core::PutEnd(*state_, now, wall_ms, args));
 }
 Status MetadataCore::PutRevoke(TimePoint now, const PutRevokeArgs& args) {
-  return core::PutRevoke(*state_, now, args);
+  return About(*state_, args.name, core::PutRevoke(*state_, now, args));
 }
 Result<ReplicaList> MetadataCore::GetReplicaList(TimePoint now, const ObjectName& name) {
-  return core::GetReplicaList(*state_, now, name);
+  return About(*state_, name, core::GetReplicaList(*state_, now, name));
 }
 Result<Duration> MetadataCore::RenewLease(TimePoint now, const LeaseRef& lease) {
-  return core::RenewLease(*state_, now, lease);
+  return About(*state_, lease.name, core::RenewLease(*state_, now, lease));
 }
 Result<bool> MetadataCore::ExistKey(TimePoint now, const ObjectName& name, bool grant_lease) {
-  return core::ExistKey(*state_, now, name, grant_lease);
+  return About(*state_, name, core::ExistKey(*state_, now, name, grant_lease));
 }
 Result<ObjectStat> MetadataCore::Stat(TimePoint now, const ObjectName& name) const {
-  return core::Stat(*state_, now, name);
+  return About(*state_, name, core::Stat(*state_, now, name));
 }
 Status MetadataCore::Remove(TimePoint now, const ObjectName& name, bool force) {
-  return core::Remove(*state_, now, name, force);
+  state_->answer_after = 0;
+  RETURN_IF_ERROR(CheckQuiet(*state_, now));
+  return About(*state_, name, core::Remove(*state_, now, name, force));
 }
 Status MetadataCore::ClearReplicas(TimePoint now, const ObjectName& name,
                                    const std::string& segment) {
-  return core::ClearReplicas(*state_, now, name, segment);
+  state_->answer_after = 0;
+  RETURN_IF_ERROR(CheckQuiet(*state_, now));
+  return About(*state_, name, core::ClearReplicas(*state_, now, name, segment));
 }
 Status MetadataCore::Rename(TimePoint now, const ObjectName& from, const ObjectName& to,
                             bool no_replace) {
-  return core::Rename(*state_, now, from, to, no_replace);
+  state_->answer_after = 0;
+  RETURN_IF_ERROR(CheckQuiet(*state_, now));
+  return AboutMany(*state_, core::Rename(*state_, now, from, to, no_replace));
 }
 Status MetadataCore::SetAttributes(TimePoint now, const ObjectName& name, PutId version,
                                    const ObjectAttributes& attributes) {
-  return core::SetAttributes(*state_, now, name, version, attributes);
+  state_->answer_after = 0;
+  RETURN_IF_ERROR(CheckQuiet(*state_, now));
+  return About(*state_, name, core::SetAttributes(*state_, now, name, version, attributes));
 }
 
 Result<RemoveByRegexWalk> MetadataCore::StartRemoveByRegex(const RemoveByRegexArgs& args) const {
@@ -90,12 +125,15 @@ Result<RemoveByRegexWalk> MetadataCore::StartRemoveByRegex(const RemoveByRegexAr
   walk.position.tenant = std::string(TenantOf(args.tenant));
   return walk;
 }
+// Walks that remove have no error to give, so they rest until the time comes.
 bool MetadataCore::Step(TimePoint now, RemoveByRegexWalk& walk, uint32_t max_keys) {
+  if (!CheckQuiet(*state_, now).ok()) return false;
   StepWalk(*state_, now, walk, max_keys);
-  return walk.position.done;
+  return AboutMany(*state_, walk.position.done);
 }
 Result<RemoveByRegexReply> MetadataCore::RemoveByRegex(TimePoint now,
                                                        const RemoveByRegexArgs& args) {
+  RETURN_IF_ERROR(CheckQuiet(*state_, now));
   ASSIGN_OR_RETURN(RemoveByRegexWalk walk, StartRemoveByRegex(args));
   while (!Step(now, walk, kAllAtOnce)) {
   }
@@ -111,10 +149,12 @@ Result<RemoveAllWalk> MetadataCore::StartRemoveAll(const std::string& tenant, bo
   return walk;
 }
 bool MetadataCore::Step(TimePoint now, RemoveAllWalk& walk, uint32_t max_keys) {
+  if (!CheckQuiet(*state_, now).ok()) return false;
   StepWalk(*state_, now, walk, max_keys);
-  return walk.position.done;
+  return AboutMany(*state_, walk.position.done);
 }
 Result<uint64_t> MetadataCore::RemoveAll(TimePoint now, const std::string& tenant, bool force) {
+  RETURN_IF_ERROR(CheckQuiet(*state_, now));
   ASSIGN_OR_RETURN(RemoveAllWalk walk, StartRemoveAll(tenant, force));
   while (!Step(now, walk, kAllAtOnce)) {
   }
@@ -137,7 +177,7 @@ Result<ReplicaListByRegexWalk> MetadataCore::StartGetReplicaListByRegex(const st
 }
 bool MetadataCore::Step(TimePoint now, ReplicaListByRegexWalk& walk, uint32_t max_keys) {
   StepWalk(*state_, now, walk, max_keys);
-  return walk.position.done;
+  return AboutMany(*state_, walk.position.done);
 }
 
 Result<ListWalk> MetadataCore::StartListObjects(const ListArgs& args) const {
@@ -145,7 +185,7 @@ Result<ListWalk> MetadataCore::StartListObjects(const ListArgs& args) const {
 }
 bool MetadataCore::Step(TimePoint now, ListWalk& walk, uint32_t max_keys) {
   StepWalk(*state_, now, walk, max_keys);
-  return walk.done;
+  return AboutMany(*state_, walk.done);
 }
 Result<ListReply> MetadataCore::ListObjects(TimePoint now, const ListArgs& args) {
   ASSIGN_OR_RETURN(ListWalk walk, StartListObjects(args));
@@ -157,11 +197,13 @@ Result<ListReply> MetadataCore::ListObjects(TimePoint now, const ListArgs& args)
 Result<RenamePrefixWalk> MetadataCore::StartRenamePrefix(TimePoint now, const std::string& tenant,
                                                          const std::string& from_prefix,
                                                          const std::string& to_prefix) {
-  return core::StartRenamePrefix(*state_, now, tenant, from_prefix, to_prefix);
+  state_->answer_after = 0;
+  RETURN_IF_ERROR(CheckQuiet(*state_, now));
+  return AboutMany(*state_, core::StartRenamePrefix(*state_, now, tenant, from_prefix, to_prefix));
 }
 bool MetadataCore::Step(TimePoint now, RenamePrefixWalk& walk, uint32_t max_keys) {
   StepWalk(*state_, now, walk, max_keys);
-  return walk.done;
+  return AboutMany(*state_, walk.done);
 }
 Result<uint64_t> MetadataCore::RenamePrefix(TimePoint now, const std::string& tenant,
                                             const std::string& from_prefix,
@@ -213,6 +255,20 @@ TickResult MetadataCore::Tick(TimePoint now, uint32_t budget) {
 uint64_t MetadataCore::Evict(TimePoint now, uint64_t bytes, uint32_t limit) {
   return core::Evict(*state_, {bytes, limit, kNoSlot}, now).bytes;
 }
+std::vector<LogRecord> MetadataCore::TakeLog() { return state_->journal.Take(); }
+void MetadataCore::LogDurable(uint64_t sequence) { core::LogDurable(*state_, sequence); }
+uint64_t MetadataCore::AnswerAfter() const {
+  return state_->answer_after > state_->journal.durable() ? state_->answer_after : 0;
+}
+SnapshotWalk MetadataCore::StartSnapshot() const { return core::StartSnapshot(*state_); }
+bool MetadataCore::Step(TimePoint now, SnapshotWalk& walk, uint32_t max_keys) {
+  StepWalk(*state_, now, walk, max_keys);
+  return walk.position.done;
+}
+RestoreReport MetadataCore::Restore(TimePoint now, Restorer restorer, const RestoreArgs& args) {
+  return core::Restore(*state_, now, std::move(restorer), args);
+}
+
 Counters MetadataCore::GetCounters() const { return core::GetCounters(*state_); }
 std::optional<std::string> MetadataCore::CheckInvariants(TimePoint now) const {
   return core::CheckInvariants(*state_, now);

@@ -18,6 +18,7 @@
 #include "master/api/types.h"
 #include "master/core/counters.h"
 #include "master/core/options.h"
+#include "master/core/persist/restore.h"
 #include "master/core/walks.h"
 #include "transfer/base/result.h"
 
@@ -126,6 +127,20 @@ class MetadataCore {
   // Evicts the coldest objects until `bytes` are free or nothing evictable is left; at most `limit` objects.
   // Returns the bytes freed.
   uint64_t Evict(TimePoint now, uint64_t bytes, uint32_t limit);
+
+  // --- persistence: persist/README.md; all of it is idle while options.durability is kNone ---
+  // Records made since the last call, for the log, in order.
+  std::vector<LogRecord> TakeLog();
+  // The log is durable up to here: what it freed may be used again.
+  void LogDurable(uint64_t sequence);
+  // The answer of the last operation must not be given before the log is durable up to here; 0: at once.
+  uint64_t AnswerAfter() const;
+  // A snapshot may take many steps, with operations in between.
+  SnapshotWalk StartSnapshot() const;
+  bool Step(TimePoint now, SnapshotWalk& walk, uint32_t max_keys);
+  // The first call on a new core. Until args.quiet has passed, kUnavailableInCurrentStatus is the answer to writes, removals and
+  // renames, and steps of removing walks do nothing.
+  RestoreReport Restore(TimePoint now, Restorer restorer, const RestoreArgs& args);
 
   Counters GetCounters() const;
 

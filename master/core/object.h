@@ -22,6 +22,10 @@ struct Object;
 
 inline constexpr uint32_t kNoSlot = UINT32_MAX;
 
+// Put ids: the master's term in the high bits, a counter below.
+inline constexpr uint32_t kPutCounterBits = 34;
+inline constexpr PutId FirstPutIdOf(Term term) { return PutId{term.value << kPutCounterBits}; }
+
 // A live block of a segment. `slot` names the segment (segment_pool.h), `block` its allocator's handle.
 struct ExtentRef {
   uint32_t slot = kNoSlot;

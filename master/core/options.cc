@@ -93,6 +93,11 @@ Status CoreOptions::Validate() const {
     return {ErrorCode::kInvalidParams,
             "table_parts is " + std::to_string(table_parts) + ", it must be 1 to 1048576"};
   }
+  if (durability != Durability::kNone && memory_allocator == MemoryAllocator::kCachelib) {
+    return {
+        ErrorCode::kInvalidParams,
+        "memory_allocator=cachelib cannot be restored; use the offset allocator, or no durability"};
+  }
   if (min_slice_bytes < kExtentAlignment) {
     return {ErrorCode::kInvalidParams,
             "min_slice_bytes is " + std::to_string(min_slice_bytes) + ", it must be at least 64"};

@@ -41,6 +41,13 @@ std::optional<MemoryAllocator> ParseMemoryAllocator(std::string_view name);
 // Reports that are kept of a segment, at most.
 inline constexpr uint32_t kMaxFailureThreshold = 64;
 
+// Are outcomes recorded for a log, and which answers wait for it? persist/README.md has what each promises.
+enum class Durability : uint8_t {
+  kNone,   // nothing is recorded: a restart begins empty
+  kAsync,  // a new key's End does not wait; whatever takes a version from its name does
+  kSync,   // End waits too
+};
+
 struct CoreOptions {
   // Read leases (flag default_kv_lease_ttl).
   Duration lease_ttl = Seconds(10);
@@ -75,6 +82,7 @@ struct CoreOptions {
   uint32_t table_parts = 1024;
   // An object that fits no hole is split, but not into pieces smaller than this (the last one excepted).
   uint64_t min_slice_bytes = 1 << 20;
+  Durability durability = Durability::kNone;
 
   // kInvalidParams naming the first option that makes no sense, and why.
   Status Validate() const;

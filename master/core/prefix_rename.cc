@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "master/core/checks.h"
+#include "master/core/persist/outcomes.h"
 #include "master/core/versions.h"
 #include "transfer/base/check.h"
 
@@ -184,6 +185,7 @@ Result<RenamePrefixWalk> StartRenamePrefix(State& state, TimePoint now,
   rename.tenant = tenant;
   rename.from = from;
   rename.to = to;
+  LogPrefixRename(state, rename);
   return walk;
 }
 

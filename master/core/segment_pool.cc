@@ -1,6 +1,7 @@
 #include "master/core/segment_pool.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "transfer/base/check.h"
 #include "transfer/base/seal.h"
@@ -43,6 +44,7 @@ void SegmentPool::Kill(uint32_t slot) {
   MC_CHECK(segment.live);
   capacity_ -= segment.capacity();
   used_ -= segment.used();
+  held_ -= std::exchange(segment.held, 0);
   segment.live = false;
   segment.status = SegmentStatus::kUnmounting;
   by_id_.erase(segment.descriptor.id);
@@ -125,6 +127,14 @@ bool SegmentPool::AllocateUpTo(uint32_t slot, uint64_t data_bytes, uint64_t min_
   return Fill(slot, *block, std::min(room, data_bytes), replica, out);
 }
 
+bool SegmentPool::Claim(uint32_t& hole, ExtentRef& extent) {
+  SegmentAllocator& allocator = *at(extent.slot).allocator;
+  const auto block = allocator.TakeAt(hole, extent.offset, ExtentFootprint(extent.length));
+  if (!block.has_value()) return false;
+  hole = allocator.After(block->handle);
+  return Fill(extent.slot, *block, extent.length, static_cast<uint8_t>(extent.replica), extent);
+}
+
 void SegmentPool::Release(const ExtentRef& extent) {
   Segment& segment = at(extent.slot);
   MC_CHECK(segment.extents > 0);
@@ -136,6 +146,24 @@ void SegmentPool::Release(const ExtentRef& extent) {
     segment.allocator->ForgetOwner(extent.block);  // the sweep must not meet it
   }
   FreeSlotIfUnused(extent.slot);
+}
+
+void SegmentPool::Hold(const ExtentRef& extent) {
+  Segment& segment = at(extent.slot);
+  const uint64_t bytes = segment.allocator->BlockBytes(extent.block);
+  segment.held += bytes;
+  held_ += bytes;
+  SetOwner(extent, nullptr);
+}
+
+void SegmentPool::ReleaseHeld(const ExtentRef& extent) {
+  Segment& segment = at(extent.slot);
+  if (segment.live) {
+    const uint64_t bytes = segment.allocator->BlockBytes(extent.block);
+    segment.held -= bytes;
+    held_ -= bytes;
+  }
+  Release(extent);
 }
 
 void SegmentPool::SetOwner(const ExtentRef& extent, Object* object) {

@@ -24,9 +24,12 @@ struct Segment {
   SegmentDescriptor descriptor;
   SegmentStatus status = SegmentStatus::kUndefined;
   bool live = false;
-  uint32_t host = 0;                            // number of descriptor.host_id; equal = same host
+  bool attached = true;  // false: restored, and its node has not mounted it here with a newer epoch
+  uint64_t usable_from = 0;  // while kUndefined: takes extents when this sequence is durable
+  uint32_t host = 0;         // number of descriptor.host_id; equal = same host
   std::unique_ptr<SegmentAllocator> allocator;  // dead: until its blocks were swept
   uint64_t extents = 0;                         // not yet returned, whoever holds them
+  uint64_t held = 0;                            // bytes used only until the log is durable
   uint64_t replicas = 0;                        // readable ones with an extent here
   uint32_t sweep_next = 0;                      // dead: next handle to look at
   bool quarantined = false;                     // takes nothing new; readable
@@ -38,6 +41,8 @@ struct Segment {
   uint64_t capacity() const { return descriptor.size; }
   bool takes_new() const { return live && status == SegmentStatus::kOk && !quarantined; }
   uint64_t used() const { return live ? allocator->used_bytes() : 0; }
+  // What eviction could give: held bytes are on their way already.
+  uint64_t in_use() const { return live ? allocator->used_bytes() - held : 0; }
 };
 
 // Not thread-safe.
@@ -76,12 +81,20 @@ class SegmentPool {
   // Up to `data_bytes`, as much as one hole of at least `min_data_bytes` takes.
   bool AllocateUpTo(uint32_t slot, uint64_t data_bytes, uint64_t min_data_bytes, uint8_t replica,
                     ExtentRef& out);
+  // When a state is restored: reserves the extent, whose slot, offset and length are known, and fills in its block. Extents of a
+  // slot come in order of offset; `hole` is the free block behind the one before, at first the allocator's first block.
+  bool Claim(uint32_t& hole, ExtentRef& extent);
   void Release(const ExtentRef& extent);
+  // The extent of a live segment has no owner any more, but waits for the log before it is released.
+  void Hold(const ExtentRef& extent);
+  void ReleaseHeld(const ExtentRef& extent);
   void SetOwner(const ExtentRef& extent, Object* object);
   Object* Owner(uint32_t slot, uint32_t block) const;
 
   uint64_t capacity() const { return capacity_; }
   uint64_t used() const { return used_; }
+  uint64_t held() const { return held_; }
+  uint64_t in_use() const { return used_ - held_; }
 
  private:
   uint32_t HostNumber(const std::string& host_id);
@@ -101,6 +114,7 @@ class SegmentPool {
   uint64_t largest_capacity_ = 0;
   uint64_t capacity_ = 0;
   uint64_t used_ = 0;
+  uint64_t held_ = 0;
 };
 
 }  // namespace mooncake::core

@@ -15,6 +15,7 @@
 #include "master/core/eviction/reuse_model.h"
 #include "master/core/object_table.h"
 #include "master/core/options.h"
+#include "master/core/persist/journal.h"
 #include "master/core/placement/placer.h"
 #include "master/core/segment_pool.h"
 #include "master/core/timed_map.h"
@@ -30,6 +31,7 @@ struct DiscardedPut {
 // A version without a name, kept for the holders of leases.
 struct DetachedVersion {
   ExtentList extents;
+  uint64_t released_by = 0;  // sequence of the record that took its name
 };
 
 struct ClientState {
@@ -57,6 +59,7 @@ struct State {
       : options(core_options),
         term(core_term),
         rng(seed),
+        journal(core_options.durability),
         table(core_options.table_parts),
         pool(core_options.memory_allocator),
         placer(pool, core_options.allocation_strategy, core_options.min_slice_bytes) {
@@ -68,6 +71,13 @@ struct State {
   const Term term;
   Rng rng;
   uint64_t put_count = 0;  // low bits of the last put id
+
+  Journal journal;
+  uint64_t answer_after = 0;  // MetadataCore::AnswerAfter
+  // After a restore: nothing is acknowledged before `quiet_until`, and versions of earlier terms are leased until `old_leases_end`,
+  // since a predecessor may have granted leases that long.
+  TimePoint quiet_until{};
+  TimePoint old_leases_end{};
 
   ObjectTable table;
   SegmentPool pool;

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "master/core/persist/outcomes.h"
 #include "transfer/base/check.h"
 
 namespace mooncake::core {
@@ -17,6 +18,12 @@ bool AllLive(const State& state, std::span<const ExtentRef> extents) {
 bool TouchesSlot(std::span<const ExtentRef> extents, uint32_t slot) {
   return std::any_of(extents.begin(), extents.end(),
                      [&](const ExtentRef& e) { return e.slot == slot; });
+}
+
+bool AllAttached(const State& state, std::span<const ExtentRef> extents) {
+  return std::all_of(extents.begin(), extents.end(), [&](const ExtentRef& e) {
+    return state.pool.live(e.slot) && state.pool.at(e.slot).attached;
+  });
 }
 
 // Calls visit(extents of one replica) for each; stops when it answers false.
@@ -87,12 +94,13 @@ void ForgetSoftPin(State& state, Object& object) {
   object.extra->soft_pin_until = TimePoint{};
 }
 
-void Detach(State& state, const Object& object, ExtentList extents, TimePoint until) {
+void Detach(State& state, const Object& object, ExtentList extents, TimePoint until,
+            uint64_t released_by) {
   for (const ExtentRef& extent : extents) {
     state.pool.SetOwner(extent, nullptr);
     state.counters.detached_bytes += extent.length;
   }
-  state.detached.Insert(object.put_id, until, DetachedVersion{std::move(extents)});
+  state.detached.Insert(object.put_id, until, DetachedVersion{std::move(extents), released_by});
 }
 
 }  // namespace
@@ -125,6 +133,17 @@ uint32_t ReadableReplicasOn(const State& state, const Object& object, uint32_t s
   return count;
 }
 
+bool IsAttached(const State& state, const Object& object) {
+  if (object.home == kNoSlot) return true;
+  ExtentRef scratch;
+  bool any = false;
+  ForEachReplica(object.extents(scratch), [&](std::span<const ExtentRef> replica) {
+    any = AllAttached(state, replica);
+    return !any;
+  });
+  return any;
+}
+
 uint32_t ReadableReplicas(const State& state, const Object& object) {
   if (object.home == kNoSlot) return 1;
   ExtentRef scratch;
@@ -141,7 +160,7 @@ std::vector<ReplicaDescriptor> Describe(const State& state, std::span<const Exte
   std::vector<ReplicaDescriptor> replicas;
   std::vector<ReplicaDescriptor> doubtful;
   ForEachReplica(extents, [&](std::span<const ExtentRef> replica) {
-    if (!AllLive(state, replica)) return true;
+    if (!AllAttached(state, replica)) return true;
     const bool last = std::any_of(replica.begin(), replica.end(), [&](const ExtentRef& e) {
       return state.pool.at(e.slot).quarantined;
     });
@@ -162,6 +181,7 @@ TimePoint LeaseEnd(const State& state, const Object& object) {
   TimePoint end{};
   if (object.leased) end = SaturatingAdd(object.touched, state.options.lease_ttl);
   if (const Group* group = object.group()) end = std::max(end, group->lease_until);
+  if (object.put_id < FirstPutIdOf(state.term)) end = std::max(end, state.old_leases_end);
   return end;
 }
 
@@ -234,6 +254,7 @@ void Commit(State& state, Object& object, NewVersion version, TimePoint now) {
   if (state.reuse != nullptr) object.reuse_class = state.reuse->Written(now, HashOfKey(object));
   SetUnderReplicated(state, object);
   Enqueue(state, object, now);
+  LogCommit(state, object);
 }
 
 void ReleaseAll(State& state, std::span<const ExtentRef> extents) {
@@ -263,13 +284,14 @@ void DropVersion(State& state, Object* object, TimePoint now) {
   const auto span = object->extents(scratch);
   const ExtentList extents(span.begin(), span.end());
   CountReplicas(state, extents, ~uint64_t{0});
+  const uint64_t released_by = LogNameGone(state, *object);
   const TimePoint lease_end = LeaseEnd(state, *object);
   if (lease_end > now && IsReadable(state, *object)) {
-    Detach(state, *object, extents, lease_end);
+    Detach(state, *object, extents, lease_end, released_by);
     ForgetVersion(state, *object);
   } else {
     ForgetVersion(state, *object);
-    ReleaseAll(state, extents);
+    ReleaseAfter(state, extents, released_by);
   }
   if (object->pending == nullptr) state.table.Erase(object);
 }
@@ -282,27 +304,28 @@ Object* DropIfLost(State& state, Object* object, TimePoint now) {
   return erased ? nullptr : object;
 }
 
-// Takes out the replicas that `go` says, giving their space back.
+// Takes out the replicas that `go` says, and returns them.
 template <typename F>
-static void ReleaseReplicas(State& state, ExtentList& extents, F&& go) {
+static ExtentList TakeReplicas(ExtentList& extents, F&& go) {
   ExtentList kept;
+  ExtentList gone;
   ForEachReplica(std::span<const ExtentRef>(extents), [&](std::span<const ExtentRef> replica) {
-    if (go(replica)) {
-      ReleaseAll(state, replica);
-    } else {
-      kept.insert(kept.end(), replica.begin(), replica.end());
-    }
+    ExtentList& to = go(replica) ? gone : kept;
+    to.insert(to.end(), replica.begin(), replica.end());
     return true;
   });
   extents = std::move(kept);
+  return gone;
 }
 
 void ReleaseDeadReplicas(State& state, ExtentList& extents) {
-  ReleaseReplicas(state, extents,
-                  [&](std::span<const ExtentRef> replica) { return !AllLive(state, replica); });
+  const ExtentList gone = TakeReplicas(
+      extents, [&](std::span<const ExtentRef> replica) { return !AllLive(state, replica); });
+  // Their parts on living segments must not be reused before the death of the others is durable.
+  ReleaseAfter(state, gone, state.journal.last());
 }
 
-// `change` takes replicas out of the version's extents and gives their space back.
+// `change` alters the version's extents.
 template <typename F>
 static void ChangeReplicas(State& state, Object& object, TimePoint now, F&& change) {
   ExtentRef scratch;
@@ -325,11 +348,13 @@ void DropDeadReplicas(State& state, Object* object, TimePoint now) {
 }
 
 void DropReplicasOn(State& state, Object& object, uint32_t slot, TimePoint now) {
+  ExtentList gone;
   ChangeReplicas(state, object, now, [&](ExtentList& extents) {
-    ReleaseReplicas(state, extents, [&](std::span<const ExtentRef> replica) {
+    gone = TakeReplicas(extents, [&](std::span<const ExtentRef> replica) {
       return TouchesSlot(replica, slot) || !AllLive(state, replica);
     });
   });
+  ReleaseAfter(state, gone, LogChange(state, object));
 }
 
 void Unpin(State& state, Object& object, TimePoint now) {
@@ -379,6 +404,7 @@ void MoveVersion(State& state, Object* object, Object* to, TimePoint now) {
     to->renamed = true;
     state.renamed.Insert(id, LeaseEnd(state, *to), to);
   }
+  LogMove(state, object->key(), *to);
 }
 
 }  // namespace mooncake::core

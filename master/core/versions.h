@@ -10,6 +10,8 @@ namespace mooncake::core {
 
 // Is there a version, and a replica of it whose segments are all alive? Empty objects always are.
 bool IsReadable(const State& state, const Object& object);
+// Can a replica of it be read now? Not while it was restored and its nodes have not come back.
+bool IsAttached(const State& state, const Object& object);
 bool AnyReplicaLives(const State& state, std::span<const ExtentRef> extents);
 // Complete replicas on living segments; for an empty object, 1.
 uint32_t ReadableReplicas(const State& state, const Object& object);

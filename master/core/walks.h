@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "master/api/types.h"
+#include "master/core/persist/record.h"
 
 namespace re2 {
 class RE2;
@@ -54,6 +55,14 @@ struct ListWalk {
   std::string from;  // next key to look at, inclusive
   bool done = false;
   ListReply reply;  // complete when done
+};
+
+// The whole state as records. Those of the log after `from` belong to it: they say what changed meanwhile.
+struct SnapshotWalk {
+  uint64_t from = 0;
+  WalkPosition position;
+  std::vector<Record>
+      records;  // of the steps so far; the owner may take them out between two steps
 };
 
 // Atomic for everybody else, whatever the number of steps: the names change in the first step.

@@ -109,6 +109,30 @@ std::optional<OffsetAllocator::Block> OffsetAllocator::AllocateUpTo(uint64_t byt
   return Take(found, std::min(units, uint64_t{node(found).size}));
 }
 
+std::optional<OffsetAllocator::Block> OffsetAllocator::TakeAt(uint32_t hole, uint64_t offset,
+                                                              uint64_t bytes) {
+  if (hole == kNone || node(hole).used != 0 || offset % kUnit != 0) return std::nullopt;
+  const uint64_t from = offset / kUnit;
+  const uint64_t units = (bytes + kUnit - 1) / kUnit;
+  const uint64_t end = node(hole).offset + node(hole).size;
+  if (from < node(hole).offset || from > end || units > end - from) return std::nullopt;
+  if (from == node(hole).offset) return Take(hole, units);
+  PopFree(hole);
+  const uint32_t rest = NewNode();
+  Node& front = node(hole);
+  Node& back = node(rest);
+  back.offset = from;
+  back.size = end - from;
+  back.before = hole;
+  back.after = front.after;
+  if (back.after != kNone) node(back.after).before = rest;
+  front.after = rest;
+  front.size = from - front.offset;
+  PushFree(hole);
+  PushFree(rest);
+  return Take(rest, units);
+}
+
 OffsetAllocator::Block OffsetAllocator::Take(uint32_t found, uint64_t units) {
   PopFree(found);
   if (node(found).size > units) {

@@ -22,6 +22,7 @@ class OffsetAllocator final : public SegmentAllocator {
   // `bytes` > 0 is rounded up to kUnit.
   std::optional<Block> Allocate(uint64_t bytes) override;
   std::optional<Block> AllocateUpTo(uint64_t bytes, uint64_t min_bytes) override;
+  std::optional<Block> TakeAt(uint32_t hole, uint64_t offset, uint64_t bytes) override;
   void Free(uint32_t handle) override;
   bool HasHole(uint64_t bytes) const override {
     const uint32_t hole = LargestHole();
@@ -35,6 +36,7 @@ class OffsetAllocator final : public SegmentAllocator {
 
   uint32_t Before(uint32_t handle) const override { return node(handle).before; }
   uint32_t After(uint32_t handle) const override { return node(handle).after; }
+  uint32_t First() const override { return first_; }
   // Of the largest bin, the best of the first 8.
   uint32_t LargestHole() const override { return LargestNode(8); }
 

@@ -29,6 +29,9 @@ class SegmentAllocator {
   // Like Allocate(bytes), or else a whole hole (the largest that is quickly found) of at least `min_bytes`.
   // The block may so be smaller than asked for: see BlockBytes.
   virtual std::optional<Block> AllocateUpTo(uint64_t bytes, uint64_t min_bytes) = 0;
+  // Exactly [offset, offset + bytes) out of the free block `hole`, when a state is restored; nothing when it does not lie there.
+  // An allocator that cannot do it takes no part in restores (CoreOptions::Validate).
+  virtual std::optional<Block> TakeAt(uint32_t, uint64_t, uint64_t) { return std::nullopt; }
   // `handle` must be live.
   virtual void Free(uint32_t handle) = 0;
   // Would Allocate(bytes) find something? False may be wrong by a little, true may not.
@@ -44,6 +47,8 @@ class SegmentAllocator {
   // Neighbours that would become one hole if both were free; a free block may be named by a handle too. kNoHandle: there is none.
   virtual uint32_t Before(uint32_t handle) const = 0;
   virtual uint32_t After(uint32_t handle) const = 0;
+  // The block at offset 0, live or free. kNoHandle as above.
+  virtual uint32_t First() const { return kNoHandle; }
   // A hole about as large as any. kNoHandle when there is none, or holes have no names.
   virtual uint32_t LargestHole() const = 0;
 

@@ -175,9 +175,9 @@ Watermarks WatermarksOf(double high, double ratio, uint64_t capacity) {
 }  // namespace
 
 uint64_t EvictObject(State& state, Object* object, TimePoint now) {
-  const uint64_t used = state.pool.used();
+  const uint64_t used = state.pool.in_use();
   DropVersion(state, object, now);
-  const uint64_t freed = used - state.pool.used();
+  const uint64_t freed = used - state.pool.in_use();
   ++state.counters.evicted_objects;
   state.counters.evicted_bytes += freed;
   return freed;
@@ -201,10 +201,10 @@ bool EvictAboveWatermarks(State& state, TimePoint now, uint32_t budget) {
   const uint64_t capacity = state.pool.capacity();
   const Watermarks all =
       WatermarksOf(options.eviction_high_watermark, options.eviction_ratio, capacity);
-  const uint64_t used = state.pool.used();
+  const uint64_t used = state.pool.in_use();
   const bool above = used > all.high || (state.evicting && used > all.low);
   const uint64_t wished = std::exchange(state.eviction_wish, 0);
-  if (const uint64_t hole = std::exchange(state.hole_wish, 0); hole > 0) {
+  if (const uint64_t hole = std::exchange(state.hole_wish, 0); hole > state.pool.held()) {
     const uint64_t before = state.counters.evicted_objects;
     const bool made = MakeHole(state, hole, {}, budget, now);
     const uint64_t evicted = state.counters.evicted_objects - before;
@@ -214,16 +214,17 @@ bool EvictAboveWatermarks(State& state, TimePoint now, uint32_t budget) {
   }
   state.evicting = false;
   if (wished > 0) slice({.bytes = wished}, state.evicting);
-  if (const uint64_t left = state.pool.used(); above && left > all.low)
+  if (const uint64_t left = state.pool.in_use(); above && left > all.low)
     slice({.bytes = left - all.low, .ahead = true, .largest = capacity / 2}, state.evicting);
   for (const auto& [name, slot] : state.pool.by_name()) {
     Segment& segment = state.pool.at(slot);
     const Watermarks own =
         WatermarksOf(options.segment_high_watermark, options.eviction_ratio, segment.capacity());
-    const bool full = segment.used() > own.high || (segment.evicting && segment.used() > own.low);
+    const bool full =
+        segment.in_use() > own.high || (segment.evicting && segment.in_use() > own.low);
     segment.evicting = false;
     if (full) {
-      slice({.bytes = segment.used() - own.low,
+      slice({.bytes = segment.in_use() - own.low,
              .slot = slot,
              .ahead = true,
              .largest = segment.capacity() / 2},

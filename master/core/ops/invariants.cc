@@ -162,6 +162,13 @@ class Checker {
       CheckExtents(item.value.extents, nullptr, "discarded put " + std::to_string(id.value));
       for (const ExtentRef& extent : item.value.extents) discarded_bytes += extent.length;
     });
+    for (const Journal::Held& held : state_.journal.held()) {
+      CheckExtents(held.extents, nullptr, "space held for the log");
+      for (const ExtentRef& extent : held.extents) {
+        const Segment& segment = state_.pool.at(extent.slot);
+        if (segment.live) held_[extent.slot] += segment.allocator->BlockBytes(extent.block);
+      }
+    }
     state_.detached.ForEach([&](PutId id, const auto& item) {
       CheckExtents(item.value.extents, nullptr, "detached version " + std::to_string(id.value));
       for (const ExtentRef& extent : item.value.extents) detached_bytes += extent.length;
@@ -195,6 +202,8 @@ class Checker {
       const std::string whose = "segment " + Quote(segment.descriptor.name);
       ExpectEqual(segment.extents, extents_[slot], whose + ": extents, counted and found");
       ExpectEqual(segment.replicas, replicas_[slot], whose + ": replicas, counted and found");
+      ExpectEqual(segment.held, held_[slot], whose + ": bytes held for the log, counted and found");
+      total_held_ += segment.held;
       if (segment.live) {
         ++owned[segment.descriptor.owner];
         capacity_ += segment.capacity();
@@ -250,6 +259,7 @@ class Checker {
                 "under-replicated objects, counted and found");
     ExpectEqual(state_.pool.capacity(), capacity_, "capacity, counted and summed");
     ExpectEqual(state_.pool.used(), total_used_, "used bytes, counted and summed");
+    ExpectEqual(state_.pool.held(), total_held_, "bytes held for the log, counted and summed");
   }
 
   const State& state_;
@@ -259,6 +269,7 @@ class Checker {
   std::set<PutId> put_ids_;
   Bytes used_;
   Bytes extents_;
+  Bytes held_;
   Bytes replicas_;
   uint64_t versions_ = 0;
   uint64_t writes_ = 0;
@@ -270,6 +281,7 @@ class Checker {
   uint64_t group_members_ = 0;
   uint64_t capacity_ = 0;
   uint64_t total_used_ = 0;
+  uint64_t total_held_ = 0;
 };
 
 }  // namespace

@@ -43,6 +43,8 @@ Status ClearReplicas(State& state, TimePoint now, const ObjectName& name,
 void StepWalk(State& state, TimePoint now, RemoveByRegexWalk& walk, uint32_t max_keys);
 void StepWalk(State& state, TimePoint now, RemoveAllWalk& walk, uint32_t max_keys);
 void StepWalk(State& state, TimePoint now, ReplicaListByRegexWalk& walk, uint32_t max_keys);
+SnapshotWalk StartSnapshot(const State& state);
+void StepWalk(State& state, TimePoint now, SnapshotWalk& walk, uint32_t max_keys);
 
 // list_ops.cc
 Result<ListWalk> StartListObjects(const ListArgs& args);

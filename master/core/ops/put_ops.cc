@@ -15,13 +15,12 @@
 namespace mooncake::core {
 namespace {
 
-constexpr uint32_t kCounterBits = 34;
-
 std::string Ms(Duration d) { return std::to_string(ToMillis(d)) + " ms"; }
 
 PutId NextPutId(State& state) {
-  MC_CHECK(++state.put_count < uint64_t{1} << kCounterBits) << "put ids of this term are used up";
-  return {(state.term.value << kCounterBits) | state.put_count};
+  MC_CHECK(++state.put_count < uint64_t{1} << kPutCounterBits)
+      << "put ids of this term are used up";
+  return {FirstPutIdOf(state.term).value | state.put_count};
 }
 
 Status CheckCreate(const State& state, TimePoint now, const Object* object) {
@@ -93,12 +92,13 @@ bool EvictFor(State& state, const PlacementRequest& request, TimePoint now) {
     return false;
   const uint64_t before = state.counters.evicted_objects;
   const uint32_t limit = state.options.inline_eviction_limit;
-  if (state.pool.capacity() - state.pool.used() < wanted)
+  if (state.pool.capacity() - state.pool.in_use() < wanted)
     Evict(state, {wanted, limit, kNoSlot}, now);
   const auto has_hole = [&](uint32_t slot) {
     return allowed(slot) && state.pool.at(slot).allocator->HasHole(wanted);
   };
-  if (std::none_of(slots.begin(), slots.end(), has_hole)) {
+  // Space that the log will free may be the hole: it is not looked for a second time meanwhile.
+  if (state.pool.held() < wanted && std::none_of(slots.begin(), slots.end(), has_hole)) {
     MakeHole(state, wanted, excluded, limit, now);
   }
   state.counters.evicted_inline += state.counters.evicted_objects - before;

@@ -3,6 +3,7 @@
 
 #include "master/core/checks.h"
 #include "master/core/ops/ops.h"
+#include "master/core/persist/outcomes.h"
 #include "master/core/prefix_rename.h"
 #include "master/core/versions.h"
 
@@ -43,7 +44,11 @@ ReplicaList LeaseAndDescribe(State& state, TimePoint now, Object& object) {
 Result<ReplicaList> GetReplicaList(State& state, TimePoint now, const ObjectName& name) {
   RETURN_IF_ERROR(CheckName(name));
   Object* object = Lookup(state, now, name);
-  if (object != nullptr && IsReadable(state, *object)) return LeaseAndDescribe(state, now, *object);
+  if (object != nullptr && IsReadable(state, *object)) {
+    if (IsAttached(state, *object)) return LeaseAndDescribe(state, now, *object);
+    return {ErrorCode::kReplicaIsNotReady,
+            "key " + Quote(name.key) + " was restored, its nodes have not mounted again yet"};
+  }
   CountMiss(state, name);
   if (object == nullptr) return NotFound(name.key);
   if (object->pending == nullptr) return NotFound(name.key);
@@ -140,6 +145,7 @@ Status SetAttributes(State& state, TimePoint now, const ObjectName& name, PutId 
                                             std::to_string(version.value)};
   }
   object->MutableExtra().SetAttributes(attributes);
+  LogChange(state, *object);
   return Status::Ok();
 }
 

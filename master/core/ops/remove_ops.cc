@@ -6,6 +6,7 @@
 
 #include "master/core/checks.h"
 #include "master/core/ops/ops.h"
+#include "master/core/persist/outcomes.h"
 #include "master/core/prefix_rename.h"
 #include "master/core/versions.h"
 
@@ -170,10 +171,27 @@ void StepWalk(State& state, TimePoint now, RemoveAllWalk& walk, uint32_t max_key
 
 void StepWalk(State& state, TimePoint now, ReplicaListByRegexWalk& walk, uint32_t max_keys) {
   Visit(state, now, walk.position, LimitFor(walk.pattern, max_keys), [&](Object* object) {
-    if (Matches(walk.pattern, object->key())) {
+    if (Matches(walk.pattern, object->key()) && IsAttached(state, *object)) {
       walk.found.emplace_back(std::string(object->key()), LeaseAndDescribe(state, now, *object));
     }
     return walk.found.size() < walk.limit;
+  });
+}
+
+SnapshotWalk StartSnapshot(const State& state) {
+  SnapshotWalk walk;
+  walk.from = state.journal.last();
+  walk.position.all_tenants = true;
+  walk.position.tenant.clear();
+  for (const auto& [name, slot] : state.pool.by_name())
+    walk.records.push_back(SegmentRecord{state.pool.at(slot).descriptor});
+  return walk;
+}
+
+void StepWalk(State& state, TimePoint now, SnapshotWalk& walk, uint32_t max_keys) {
+  Visit(state, now, walk.position, {.keys = max_keys}, [&](const Object* object) {
+    walk.records.push_back(DescribeVersion(state, *object));
+    return true;
   });
 }
 

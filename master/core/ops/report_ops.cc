@@ -97,6 +97,7 @@ Counters GetCounters(const State& state) {
   for (const auto& [name, tenant] : state.table.tenants()) counters.groups += tenant->groups.size();
   counters.capacity = state.pool.capacity();
   counters.used = state.pool.used();
+  counters.held = state.pool.held();
   counters.segments = state.pool.by_name().size();
   counters.quarantined_segments = state.quarantined.size();
   counters.dead_segments = state.pool.unswept().size();

@@ -1,9 +1,11 @@
 // Clients, and the segments that they lend.
 #include <algorithm>
+#include <utility>
 
 #include "master/core/allocator/slab_allocator.h"
 #include "master/core/checks.h"
 #include "master/core/ops/ops.h"
+#include "master/core/persist/outcomes.h"
 
 namespace mooncake::core {
 namespace {
@@ -26,6 +28,7 @@ void Kill(State& state, uint32_t slot, bool owner_must_remount) {
   auto* owner = state.clients.Find(descriptor.owner);
   state.leaving.Take(descriptor.id);
   state.quarantined.Take(descriptor.id);
+  LogSegmentGone(state, descriptor.id);
   state.pool.Kill(slot);
   if (owner == nullptr) return;
   --owner->value.segments;
@@ -52,7 +55,9 @@ Status CheckMount(const State& state, const SegmentDescriptor& segment) {
                 " bytes, now " + Quote(segment.name) + " by " + segment.owner.ToString() +
                 " with " + std::to_string(segment.size)};
   }
-  if (segment.epoch < mounted.epoch) {
+  // A restored segment comes back with a newer epoch only: whoever read or wrote under its old one is then refused by the node.
+  const bool restored = !state.pool.at(slot).attached;
+  if (segment.epoch < mounted.epoch || (restored && segment.epoch == mounted.epoch)) {
     return {ErrorCode::kInvalidVersion, "segment " + segment.id.ToString() + " has access epoch " +
                                             std::to_string(mounted.epoch.value) + ", now came " +
                                             std::to_string(segment.epoch.value)};
@@ -75,8 +80,13 @@ void DoMount(State& state, ClientState& owner, const SegmentDescriptor& segment)
   const uint32_t known = state.pool.FindById(segment.id);
   if (known != kNoSlot) {
     // The memory is the same, so what is in it stays; only transfers of the old epoch are refused by the node.
-    state.pool.at(known).descriptor = segment;
+    Segment& mounted = state.pool.at(known);
+    mounted.descriptor = segment;
     ForgetFailures(state, known);
+    // While it leaves it stays as it is.
+    if (!std::exchange(mounted.attached, true) && mounted.status == SegmentStatus::kUndefined)
+      state.pool.SetStatus(known, SegmentStatus::kOk);
+    LogSegment(state, known);
     return;
   }
   const uint32_t earlier_life = state.pool.FindByName(segment.name);
@@ -84,8 +94,10 @@ void DoMount(State& state, ClientState& owner, const SegmentDescriptor& segment)
     ++state.counters.replaced_segments;
     Kill(state, earlier_life, /*owner_must_remount=*/true);
   }
-  state.pool.Mount(segment);
+  const uint32_t slot = state.pool.Mount(segment);
   ++owner.segments;
+  LogSegment(state, slot);
+  AwaitMount(state, slot);
 }
 
 }  // namespace

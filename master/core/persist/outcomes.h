@@ -1,0 +1,37 @@
+// Where the state tells its journal what happened, and where space waits for the log. Each call is a test of one flag while
+// nothing is persisted.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "master/core/state.h"
+
+namespace mooncake::core {
+
+// As it is now. Replicas that touch a dead segment are left out.
+VersionRecord DescribeVersion(const State& state, const Object& object);
+
+// A version was committed. Answers wait for it only if the name had a version before, or always when durability is kSync:
+// without it the name has none, as if the version had been evicted.
+void LogCommit(State& state, const Object& object);
+// Something about a version that has its name for longer changed. The sequence that space which it gave up has to wait for.
+uint64_t LogChange(State& state, const Object& object);
+// It has another name now.
+void LogMove(State& state, std::string_view old_key, const Object& object);
+// It is about to lose its name. The sequence that its space has to wait for.
+uint64_t LogNameGone(State& state, const Object& object);
+void LogPrefixRename(State& state, const PrefixRename& rename);
+void LogSegment(State& state, uint32_t slot);
+void LogSegmentGone(State& state, const SegmentId& id);
+// The segment was just mounted with nothing in it. If it was here before, its death must be durable before bytes of that life
+// are written over.
+void AwaitMount(State& state, uint32_t slot);
+
+// Gives space back: at once, or when `sequence` is durable. Dead segments have nothing that could be used again.
+void ReleaseAfter(State& state, std::span<const ExtentRef> extents, uint64_t sequence);
+// Up to here the log is durable.
+void LogDurable(State& state, uint64_t sequence);
+
+}  // namespace mooncake::core

@@ -1,0 +1,138 @@
+#include "master/core/persist/restorer.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "master/core/checks.h"
+#include "transfer/base/seal.h"
+
+namespace mooncake::core {
+namespace {
+
+bool IsName(const std::string& tenant, const std::string& key) {
+  return !tenant.empty() && CheckName({tenant, key}).ok();
+}
+
+// As far as a record can be judged alone; whether its extents fit their segments is seen in the end.
+bool IsSound(const VersionRecord& record) {
+  if (!IsName(record.tenant, record.key) || record.put_id == kNoPut) return false;
+  if (record.size > kMaxObjectBytes || record.group.size() > kMaxKeyBytes) return false;
+  if (record.attributes.has_value() && !CheckAttributes(*record.attributes).ok()) return false;
+  if (record.replicas_wanted == 0 || record.replicas_wanted > kMaxReplicas) return false;
+  uint64_t length = record.size;  // of the replica so far
+  for (size_t i = 0; i < record.extents.size(); ++i) {
+    const PlacedExtent& extent = record.extents[i];
+    const bool next = i == 0 || extent.replica != record.extents[i - 1].replica;
+    if (next && (length != record.size || extent.replica >= kMaxReplicas)) return false;
+    if (next && i > 0 && extent.replica < record.extents[i - 1].replica) return false;
+    if (next) length = 0;
+    if (extent.length == 0 || extent.length > record.size - length) return false;
+    if (extent.offset % kExtentAlignment != 0 || extent.offset > kMaxSegmentBytes) return false;
+    length += extent.length;
+  }
+  return length == record.size && (record.size > 0 || record.extents.empty());
+}
+bool IsSound(const NameGoneRecord& record) { return record.put_id != kNoPut; }
+bool IsSound(const PrefixRenamedRecord& record) {
+  return !record.tenant.empty() && !record.from.empty() && !record.to.empty() &&
+         CheckTenant(record.tenant).ok();
+}
+bool IsSound(const SegmentRecord& record) {
+  return CheckSegment(record.descriptor.owner, record.descriptor).ok();
+}
+bool IsSound(const SegmentGoneRecord& record) { return !record.id.IsNil(); }
+
+}  // namespace
+
+bool Restorer::Apply(Record record) {
+  return std::visit(
+      [this](auto& value) {
+        if (!IsSound(value)) {
+          ++bad_records_;
+          return false;
+        }
+        Take(std::move(value));
+        return true;
+      },
+      record);
+}
+
+bool Restorer::Lives(const Version& version, size_t index) const {
+  const auto segment = segments_.find(version.record.extents[index].segment);
+  return segment != segments_.end() && segment->second.descriptor.has_value() &&
+         segment->second.life == version.lives[index];
+}
+
+bool Restorer::Lives(const Version& version) const {
+  const auto& extents = version.record.extents;
+  if (extents.empty()) return version.record.size == 0;
+  bool whole = true;
+  for (size_t i = 0; i < extents.size(); ++i) {
+    if (i > 0 && extents[i].replica != extents[i - 1].replica) {
+      if (whole) return true;
+      whole = true;
+    }
+    whole = whole && Lives(version, i);
+  }
+  return whole;
+}
+
+void Restorer::Forget(PutId put_id) {
+  const auto found = versions_.find(put_id);
+  if (found == versions_.end()) return;
+  names_.erase(Name{found->second.record.tenant, found->second.record.key});
+  versions_.erase(found);
+}
+
+void Restorer::SetName(PutId put_id, Name name) {
+  const auto [it, fresh] = names_.try_emplace(std::move(name), put_id);
+  if (fresh) return;
+  versions_.erase(it->second);
+  it->second = put_id;
+}
+
+void Restorer::Take(VersionRecord record) {
+  Forget(record.put_id);
+  SetName(record.put_id, {record.tenant, record.key});
+  Version version;
+  for (const PlacedExtent& extent : record.extents)
+    version.lives.push_back(segments_[extent.segment].life);
+  version.record = std::move(record);
+  versions_.emplace(version.record.put_id, std::move(version));
+}
+
+void Restorer::Take(const NameGoneRecord& record) { Forget(record.put_id); }
+
+void Restorer::Take(const PrefixRenamedRecord& record) {
+  std::vector<PutId> moved;
+  for (auto it = names_.lower_bound(Name{record.tenant, record.from});
+       it != names_.end() && it->first.first == record.tenant &&
+       it->first.second.compare(0, record.from.size(), record.from) == 0;
+       ++it) {
+    moved.push_back(it->second);
+  }
+  for (const PutId put_id : moved) {
+    VersionRecord& version = versions_.at(put_id).record;
+    std::string key = record.to + version.key.substr(record.from.size());
+    // One that was lost did not take part, and must not take the place of one that is there.
+    if (!Lives(versions_.at(put_id)) || key.size() > kMaxKeyBytes) {
+      Forget(put_id);
+      continue;
+    }
+    names_.erase(Name{version.tenant, version.key});
+    SetName(put_id, {version.tenant, key});
+    versions_.at(put_id).record.key = std::move(key);
+  }
+}
+
+void Restorer::Take(SegmentRecord record) {
+  segments_[record.descriptor.id].descriptor = std::move(record.descriptor);
+}
+
+void Restorer::Take(const SegmentGoneRecord& record) {
+  SegmentState& segment = segments_[record.id];
+  segment.descriptor.reset();
+  ++segment.life;
+}
+
+}  // namespace mooncake::core
