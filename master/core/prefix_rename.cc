@@ -6,6 +6,7 @@
 
 #include "master/core/checks.h"
 #include "master/core/persist/outcomes.h"
+#include "master/core/replicas.h"
 #include "master/core/versions.h"
 #include "transfer/base/check.h"
 

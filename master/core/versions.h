@@ -2,23 +2,12 @@
 #pragma once
 
 #include <optional>
-#include <vector>
+#include <span>
+#include <string>
 
 #include "master/core/state.h"
 
 namespace mooncake::core {
-
-// Is there a version, and a replica of it whose segments are all alive? Empty objects always are.
-bool IsReadable(const State& state, const Object& object);
-// Can a replica of it be read now? Not while it was restored and its nodes have not come back.
-bool IsAttached(const State& state, const Object& object);
-bool AnyReplicaLives(const State& state, std::span<const ExtentRef> extents);
-// Complete replicas on living segments; for an empty object, 1.
-uint32_t ReadableReplicas(const State& state, const Object& object);
-// Those of them with an extent in `slot`.
-uint32_t ReadableReplicasOn(const State& state, const Object& object, uint32_t slot);
-std::vector<ReplicaDescriptor> Describe(const State& state, std::span<const ExtentRef> extents,
-                                        ReplicaStatus status);
 
 // The end of the last lease on it, or on its group. TimePoint{} when there never was one.
 TimePoint LeaseEnd(const State& state, const Object& object);

@@ -7,6 +7,7 @@
 #include "master/core/eviction/hole_maker.h"
 #include "master/core/ops/ops.h"
 #include "master/core/prefix_rename.h"
+#include "master/core/replicas.h"
 #include "master/core/versions.h"
 #include "master/core/writes.h"
 #include "transfer/base/check.h"

@@ -8,6 +8,7 @@
 #include "master/core/ops/ops.h"
 #include "master/core/persist/outcomes.h"
 #include "master/core/prefix_rename.h"
+#include "master/core/replicas.h"
 #include "master/core/versions.h"
 
 namespace mooncake::core {

@@ -2,6 +2,7 @@
 #include "master/core/checks.h"
 #include "master/core/ops/ops.h"
 #include "master/core/prefix_rename.h"
+#include "master/core/replicas.h"
 #include "master/core/versions.h"
 
 namespace mooncake::core {
