@@ -1,6 +1,7 @@
 #include "master/core/metadata_core.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "master/core/background.h"
 #include "master/core/checks.h"
@@ -51,7 +52,6 @@ const CoreOptions& MetadataCore::options() const { return state_->options; }
 
 Result<PingReply> MetadataCore::Ping(TimePoint now, const ClientId& client,
                                      const std::string& address) {
-  state_->answer_after = 0;
   return core::Ping(*state_, now, client, address);
 }
 
@@ -64,12 +64,10 @@ void MetadataCore::SetPlace(uint8_t place) {
 }
 
 Result<PutStartReply> MetadataCore::PutStart(TimePoint now, const PutStartArgs& args) {
-  state_->answer_after = 0;
   RETURN_IF_ERROR(CheckQuiet(*state_, now));
   return About(*state_, args.name, core::PutStart(*state_, now, args));
 }
 Status MetadataCore::PutEnd(TimePoint now, int64_t wall_ms, const PutEndArgs& args) {
-  state_->answer_after = 0;
   RETURN_IF_ERROR(CheckQuiet(*state_, now));
   return About(*state_, args.name, core::PutEnd(*state_, now, wall_ms, args));
 }
@@ -89,25 +87,21 @@ Result<ObjectStat> MetadataCore::Stat(TimePoint now, const ObjectName& name) con
   return About(*state_, name, core::Stat(*state_, now, name));
 }
 Status MetadataCore::Remove(TimePoint now, const ObjectName& name, bool force) {
-  state_->answer_after = 0;
   RETURN_IF_ERROR(CheckQuiet(*state_, now));
   return About(*state_, name, core::Remove(*state_, now, name, force));
 }
 Status MetadataCore::ClearReplicas(TimePoint now, const ObjectName& name,
                                    const std::string& segment) {
-  state_->answer_after = 0;
   RETURN_IF_ERROR(CheckQuiet(*state_, now));
   return About(*state_, name, core::ClearReplicas(*state_, now, name, segment));
 }
 Status MetadataCore::Rename(TimePoint now, const ObjectName& from, const ObjectName& to,
                             bool no_replace) {
-  state_->answer_after = 0;
   RETURN_IF_ERROR(CheckQuiet(*state_, now));
   return AboutMany(*state_, core::Rename(*state_, now, from, to, no_replace));
 }
 Status MetadataCore::SetAttributes(TimePoint now, const ObjectName& name, PutId version,
                                    const ObjectAttributes& attributes) {
-  state_->answer_after = 0;
   RETURN_IF_ERROR(CheckQuiet(*state_, now));
   return About(*state_, name, core::SetAttributes(*state_, now, name, version, attributes));
 }
@@ -197,7 +191,6 @@ Result<ListReply> MetadataCore::ListObjects(TimePoint now, const ListArgs& args)
 Result<RenamePrefixWalk> MetadataCore::StartRenamePrefix(TimePoint now, const std::string& tenant,
                                                          const std::string& from_prefix,
                                                          const std::string& to_prefix) {
-  state_->answer_after = 0;
   RETURN_IF_ERROR(CheckQuiet(*state_, now));
   return AboutMany(*state_, core::StartRenamePrefix(*state_, now, tenant, from_prefix, to_prefix));
 }
@@ -257,8 +250,9 @@ uint64_t MetadataCore::Evict(TimePoint now, uint64_t bytes, uint32_t limit) {
 }
 std::vector<LogRecord> MetadataCore::TakeLog() { return state_->journal.Take(); }
 void MetadataCore::LogDurable(uint64_t sequence) { core::LogDurable(*state_, sequence); }
-uint64_t MetadataCore::AnswerAfter() const {
-  return state_->answer_after > state_->journal.durable() ? state_->answer_after : 0;
+uint64_t MetadataCore::AnswerAfter() {
+  const uint64_t sequence = std::exchange(state_->answer_after, 0);
+  return sequence > state_->journal.durable() ? sequence : 0;
 }
 SnapshotWalk MetadataCore::StartSnapshot() const { return core::StartSnapshot(*state_); }
 bool MetadataCore::Step(TimePoint now, SnapshotWalk& walk, uint32_t max_keys) {

@@ -133,8 +133,8 @@ class MetadataCore {
   std::vector<LogRecord> TakeLog();
   // The log is durable up to here: what it freed may be used again.
   void LogDurable(uint64_t sequence);
-  // The answer of the last operation must not be given before the log is durable up to here; 0: at once.
-  uint64_t AnswerAfter() const;
+  // The answer of the last operation must not be given before the log is durable up to here; 0: at once. Asking forgets it.
+  uint64_t AnswerAfter();
   // A snapshot may take many steps, with operations in between.
   SnapshotWalk StartSnapshot() const;
   bool Step(TimePoint now, SnapshotWalk& walk, uint32_t max_keys);

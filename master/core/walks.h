@@ -60,6 +60,7 @@ struct ListWalk {
 // The whole state as records. Those of the log after `from` belong to it: they say what changed meanwhile.
 struct SnapshotWalk {
   uint64_t from = 0;
+  uint64_t until = 0;  // when done: the last record of the log by then
   WalkPosition position;
   std::vector<Record>
       records;  // of the steps so far; the owner may take them out between two steps

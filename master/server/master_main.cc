@@ -9,6 +9,7 @@
 
 #include <glog/logging.h>
 
+#include "master/ha/rocksdb_state_store.h"
 #include "master/server/admin_http.h"
 #include "master/server/master_options.h"
 #include "master/server/master_service.h"
@@ -26,6 +27,7 @@ constexpr int kExitStopped = 0;
 constexpr int kExitCannotStart = 1;
 constexpr int kExitUsage = 2;
 constexpr Duration kReportInterval = Seconds(10);
+constexpr Duration kFinishPatience = Seconds(3);
 
 Status StartLog(const MasterOptions& options) {
   FLAGS_v = static_cast<int32_t>(options.verbosity);
@@ -49,6 +51,18 @@ Term FreshTerm(const Clock& clock) {
   return TermNow(clock);
 }
 
+// What a restart finds, and how fast: one line.
+void LogRestored(const RestoreSummary& restored) {
+  LOG(INFO) << "restored snapshot=" << (restored.snapshot.empty() ? "none" : restored.snapshot)
+            << " snapshot_records=" << restored.snapshot_records
+            << " log_records=" << restored.log_records << " segments=" << restored.state.segments
+            << " objects=" << restored.state.versions
+            << " dropped_with_their_segments=" << restored.state.lost_versions
+            << " damaged_records=" << restored.state.bad_records
+            << " unusable_snapshots=" << restored.unusable_snapshots
+            << " log_holes=" << restored.holes << " ms=" << ToMillis(restored.took);
+}
+
 // All that serves. Members are destroyed in the reverse order: HTTP, RPC, service.
 struct Running {
   std::unique_ptr<MasterService> service;
@@ -61,8 +75,17 @@ struct Running {
 Status StartServing(const MasterOptions& options, const Clock& clock, Running& running) {
   MasterServiceOptions service_options;
   service_options.core = options.core;
+  service_options.snapshots = options.snapshots;
+  std::unique_ptr<StateStore> store;
+  if (!options.state_dir.empty()) {
+    auto opened = OpenRocksDbStateStore(options.state_dir);
+    if (!opened.ok()) return Annotate(opened.status(), "--state_dir");
+    store = std::move(opened).value();
+  }
   service_options.term = FreshTerm(clock);
-  ASSIGN_OR_RETURN(running.service, MasterService::Create(service_options, clock));
+  ASSIGN_OR_RETURN(running.service,
+                   MasterService::Create(service_options, clock, std::move(store)));
+  if (running.service->restored()) LogRestored(*running.service->restored());
 
   ThriftServerOptions rpc_options;
   rpc_options.address = {options.rpc_address, options.rpc_port};
@@ -108,6 +131,12 @@ int Serve(const MasterOptions& options) {
   running.rpc->Stop();
   running.http.reset();
   running.rpc.reset();
+  if (!running.service->FinishLog(kFinishPatience)) {
+    // Threads that wait for the storage cannot be joined; what is not in the log yet is as lost as after a crash.
+    LOG(ERROR) << "stopped without writing the log to its end: the storage does not answer";
+    google::FlushLogFiles(google::GLOG_INFO);
+    _exit(kExitStopped);
+  }
   running.service.reset();
   LOG(INFO) << "stopped";
   return kExitStopped;

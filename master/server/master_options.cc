@@ -85,6 +85,26 @@ void DescribeSpace(MasterOptions& options, ConfigReader& reader) {
                  "An object that fits no hole is split, but into no pieces smaller than this.");
 }
 
+void DescribeState(MasterOptions& options, ConfigReader& reader) {
+  reader.Section("Surviving a restart");
+  reader.Add("state_dir", &options.state_dir,
+             "Folder on a local disk for the log and the snapshots: a master that starts again "
+             "there knows all objects, and reads them when their nodes come back. Without it a "
+             "restart begins empty.");
+  reader.AddChoice("durability", &options.durability, {"async", "sync"},
+                   "With state_dir, what a successful write promises: async: a crash of the master "
+                   "may forget keys that were new in its last moments, never bring old ones back; "
+                   "sync: it forgets nothing, each write waits for the disk.");
+  reader.AddDuration("snapshot_interval_seconds", &options.snapshots.interval, Seconds(1),
+                     "Time between two snapshots; sooner when the log has grown large.");
+  reader.Add("snapshot_retention_count", &options.snapshots.retention,
+             "Snapshots that are kept, at least 1.");
+  for (const char* name : {"enable_snapshot", "enable_snapshot_restore"})
+    reader.AddIgnored(name, "state_dir turns both on");
+  reader.AddIgnored("snapshot_object_store_type", "snapshots are kept in state_dir");
+  reader.AddIgnored("snapshot_child_timeout_seconds", "no child process takes part");
+}
+
 template <typename T>
 Status Choose(const char* flag, const std::string& name,
               std::optional<T> (*parse)(std::string_view), T& choice) {
@@ -95,12 +115,27 @@ Status Choose(const char* flag, const std::string& name,
   return Status::Ok();
 }
 
+Status FinishState(MasterOptions& options) {
+  if (options.snapshots.retention == 0)
+    return Status(ErrorCode::kInvalidParams, "snapshot_retention_count: must be at least 1");
+  if (options.snapshots.interval <= Duration::zero())
+    return Status(ErrorCode::kInvalidParams, "snapshot_interval_seconds: must be more than 0");
+  if (options.state_dir.empty()) return Status::Ok();
+  const bool sync = options.durability == "sync";
+  if (!sync && options.durability != "async")
+    return Status(ErrorCode::kInvalidParams,
+                  "durability: '" + options.durability + "' is not known");
+  options.core.durability = sync ? core::Durability::kSync : core::Durability::kAsync;
+  return Status::Ok();
+}
+
 }  // namespace
 
 void DescribeMasterOptions(MasterOptions& options, ConfigReader& reader) {
   DescribeNetwork(options, reader);
   DescribeObjects(options.core, reader);
   DescribeSpace(options, reader);
+  DescribeState(options, reader);
   reader.Section("Other");
   reader.Epilogue(
       "SIGTERM or SIGINT stops it. Exit status: 0 stopped by a signal, 1 could not start (the last "
@@ -119,6 +154,7 @@ Status FinishMasterOptions(MasterOptions& options) {
   if (options.max_connections == 0) {
     return Status(ErrorCode::kInvalidParams, "max_connections: must be at least 1");
   }
+  RETURN_IF_ERROR(FinishState(options));
   return options.core.Validate();
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "master/core/options.h"
+#include "master/ha/snapshotter.h"
 #include "transfer/base/config_reader.h"
 #include "transfer/base/units.h"
 
@@ -23,6 +24,9 @@ struct MasterOptions {
   std::string memory_allocator = "offset";
   std::string allocation_strategy = "random";
   std::string eviction_policy = "lru";
+  std::string state_dir;             // "": nothing outlives the process
+  std::string durability = "async";  // with a state_dir
+  SnapshotterOptions snapshots;
   core::CoreOptions core;
 };
 

@@ -48,19 +48,35 @@ Term TermNow(const Clock& clock) {
 }
 
 MasterService::MasterService(const MasterServiceOptions& options, const Clock& clock, Term term,
-                             uint64_t seed)
+                             uint64_t seed, std::unique_ptr<StateStore> store)
     : options_(options),
       clock_(clock),
       term_(term),
       started_(clock.Now()),
-      core_(options.core, term, seed) {}
+      core_(options.core, term, seed),
+      store_(std::move(store)) {}
 
 Result<std::unique_ptr<MasterService>> MasterService::Create(const MasterServiceOptions& options,
-                                                             const Clock& clock) {
+                                                             const Clock& clock,
+                                                             std::unique_ptr<StateStore> store) {
   RETURN_IF_ERROR(options.core.Validate());
-  const Term term = options.term ? *options.term : TermNow(clock);
+  if ((store != nullptr) != (options.core.durability != core::Durability::kNone))
+    return {ErrorCode::kInvalidParams, "durability and a state store go together"};
+  Term term = options.term ? *options.term : TermNow(clock);
+  const TimePoint begun = clock.Now();
+  std::optional<Recovered> recovered;
+  if (store != nullptr) {
+    ASSIGN_OR_RETURN(recovered, Recover(*store));
+    term = std::max(term, Term{recovered->last_term.value + 1});
+  }
   const uint64_t seed = options.seed ? *options.seed : RandomSeed();
-  std::unique_ptr<MasterService> service(new MasterService(options, clock, term, seed));
+  std::unique_ptr<MasterService> service(
+      new MasterService(options, clock, term, seed, std::move(store)));
+  if (recovered.has_value()) {
+    const uint64_t sequence = recovered->last_sequence;
+    service->Restore(*std::move(recovered), begun);
+    service->StartDurability(sequence);
+  }
   if (options.background) {
     service->background_ = std::thread([raw = service.get()] { raw->BackgroundLoop(); });
   }
@@ -70,17 +86,15 @@ Result<std::unique_ptr<MasterService>> MasterService::Create(const MasterService
 MasterService::~MasterService() {
   BeginShutdown();
   if (background_.joinable()) background_.join();
-}
-
-void MasterService::BeginShutdown() {
-  MutexLock lock(wake_mutex_);
-  stopping_.store(true);
-  wake_.NotifyAll();
+  snapshotter_.reset();
+  log_.reset();
 }
 
 bool MasterService::Tick() {
   SliceLock lock(mutex_);
-  return core_.Tick(clock_.Now(), kTickBudget).more;
+  const bool more = core_.Tick(clock_.Now(), kTickBudget).more;
+  Publish();
+  return more;
 }
 
 void MasterService::BackgroundLoop() {
@@ -96,18 +110,22 @@ core::Counters MasterService::core_counters() const {
   return core_.GetCounters();
 }
 
+Status MasterService::CheckBatch(MasterCall call, size_t entries) const {
+  if (entries <= kMaxBatch) return CheckLog(call);
+  return {ErrorCode::kInvalidParams, std::to_string(entries) +
+                                         " entries in one request; the limit is " +
+                                         std::to_string(kMaxBatch)};
+}
+
 // Runs `work(now, entry)` for each entry, `per_lock` of them under one hold of the lock.
 template <typename Out, typename Args, typename Work>
 std::vector<Out> MasterService::Batch(MasterCall call, std::span<const Args> args,
-                                      uint32_t per_lock, Work&& work) {
+                                      uint32_t per_lock, TimePoint deadline, Work&& work) {
   std::vector<Out> out;
   out.reserve(args.size());
-  if (args.size() > kMaxBatch) {
-    const Status refusal(ErrorCode::kInvalidParams, std::to_string(args.size()) +
-                                                        " entries in one request; the limit is " +
-                                                        std::to_string(kMaxBatch));
+  if (const Status refusal = CheckBatch(call, args.size()); !refusal.ok())
     out.assign(args.size(), Out(refusal));
-  }
+  std::vector<std::pair<size_t, uint64_t>> waits;  // for the log
   uint8_t place = core::kEndOfChain;
   while (out.size() < args.size()) {
     const size_t end = std::min<size_t>(args.size(), out.size() + per_lock);
@@ -121,7 +139,10 @@ std::vector<Out> MasterService::Batch(MasterCall call, std::span<const Args> arg
         const bool last = out.size() + 1 == args.size();
         if (chain) core_.SetPlace(last ? core::kEndOfChain : place);
         out.push_back(work(now, args[out.size()]));
+        if (const uint64_t sequence = core_.AnswerAfter(); sequence > 0)
+          waits.push_back({out.size() - 1, sequence});
       }
+      Publish();
     };
     if (out.empty()) {
       FairLock lock(mutex_);
@@ -131,6 +152,9 @@ std::vector<Out> MasterService::Batch(MasterCall call, std::span<const Args> arg
       slice();
     }
   }
+  for (const auto& [index, sequence] : waits) {
+    if (const Status status = AwaitLog(sequence, deadline); !status.ok()) out[index] = status;
+  }
   counters_.of(call).Count(
       out.size(), static_cast<uint64_t>(std::count_if(out.begin(), out.end(), Failed<Out>)));
   return out;
@@ -138,28 +162,35 @@ std::vector<Out> MasterService::Batch(MasterCall call, std::span<const Args> arg
 
 // `work(now)` under the lock, counted.
 template <typename Work>
-auto MasterService::Single(MasterCall call, Work&& work) {
-  auto out = [&] {
+auto MasterService::Single(MasterCall call, TimePoint deadline, Work&& work) {
+  using Out = decltype(work(TimePoint{}));
+  uint64_t sequence = 0;
+  Out out = [&]() -> Out {
+    if (const Status refusal = CheckLog(call); !refusal.ok()) return refusal;
     FairLock lock(mutex_);
-    return work(clock_.Now());
+    Out result = work(clock_.Now());
+    sequence = core_.AnswerAfter();
+    Publish();
+    return result;
   }();
+  if (const Status status = AwaitLog(sequence, deadline); !status.ok()) out = status;
   counters_.of(call).Count(1, out.ok() ? 0 : 1);
   return out;
 }
 
 Result<PingReply> MasterService::Ping(const ClientId& client, const std::string& address,
-                                      TimePoint) {
-  return Single(MasterCall::kPing, [&](TimePoint now) MC_REQUIRES(mutex_) {
+                                      TimePoint deadline) {
+  return Single(MasterCall::kPing, deadline, [&](TimePoint now) MC_REQUIRES(mutex_) {
     return core_.Ping(now, client, address);
   });
 }
 
 std::vector<Result<PutStartReply>> MasterService::BatchPutStart(std::span<const PutStartArgs> args,
-                                                                TimePoint) {
+                                                                TimePoint deadline) {
   // Where the first entry that wants company went; the others of the batch try there first.
   std::vector<std::string> together;
   return Batch<Result<PutStartReply>>(
-      MasterCall::kPutStart, args, options_.puts_per_lock,
+      MasterCall::kPutStart, args, options_.puts_per_lock, deadline,
       [&](TimePoint now, const PutStartArgs& entry) MC_REQUIRES(mutex_) {
         const auto start = [&](const PutStartArgs& what) MC_REQUIRES(mutex_) {
           auto reply = core_.PutStart(now, what);
@@ -179,137 +210,145 @@ std::vector<Result<PutStartReply>> MasterService::BatchPutStart(std::span<const 
       });
 }
 
-std::vector<Status> MasterService::BatchPutEnd(std::span<const PutEndArgs> args, TimePoint) {
+std::vector<Status> MasterService::BatchPutEnd(std::span<const PutEndArgs> args,
+                                               TimePoint deadline) {
   const int64_t wall_ms = WallMs(clock_);
-  return Batch<Status>(MasterCall::kPutEnd, args, options_.keys_per_lock,
+  return Batch<Status>(MasterCall::kPutEnd, args, options_.keys_per_lock, deadline,
                        [&](TimePoint now, const PutEndArgs& entry)
                            MC_REQUIRES(mutex_) { return core_.PutEnd(now, wall_ms, entry); });
 }
 
-std::vector<Status> MasterService::BatchPutRevoke(std::span<const PutRevokeArgs> args, TimePoint) {
-  return Batch<Status>(MasterCall::kPutRevoke, args, options_.keys_per_lock,
+std::vector<Status> MasterService::BatchPutRevoke(std::span<const PutRevokeArgs> args,
+                                                  TimePoint deadline) {
+  return Batch<Status>(MasterCall::kPutRevoke, args, options_.keys_per_lock, deadline,
                        [&](TimePoint now, const PutRevokeArgs& entry)
                            MC_REQUIRES(mutex_) { return core_.PutRevoke(now, entry); });
 }
 
 std::vector<Result<ReplicaList>> MasterService::BatchGetReplicaList(
-    std::span<const ObjectName> names, TimePoint) {
-  return Batch<Result<ReplicaList>>(MasterCall::kGetReplicaList, names, options_.keys_per_lock,
-                                    [&](TimePoint now, const ObjectName& name) MC_REQUIRES(mutex_) {
-                                      auto list = core_.GetReplicaList(now, name);
-                                      if (list.ok()) {
-                                        counters_.hit_bytes.fetch_add(list->size,
-                                                                      std::memory_order_relaxed);
-                                      }
-                                      return list;
-                                    });
+    std::span<const ObjectName> names, TimePoint deadline) {
+  return Batch<Result<ReplicaList>>(
+      MasterCall::kGetReplicaList, names, options_.keys_per_lock, deadline,
+      [&](TimePoint now, const ObjectName& name) MC_REQUIRES(mutex_) {
+        auto list = core_.GetReplicaList(now, name);
+        if (list.ok()) {
+          counters_.hit_bytes.fetch_add(list->size, std::memory_order_relaxed);
+        }
+        return list;
+      });
 }
 
 std::vector<Result<Duration>> MasterService::BatchRenewLease(std::span<const LeaseRef> leases,
-                                                             TimePoint) {
-  return Batch<Result<Duration>>(MasterCall::kRenewLease, leases, options_.keys_per_lock,
+                                                             TimePoint deadline) {
+  return Batch<Result<Duration>>(MasterCall::kRenewLease, leases, options_.keys_per_lock, deadline,
                                  [&](TimePoint now, const LeaseRef& lease)
                                      MC_REQUIRES(mutex_) { return core_.RenewLease(now, lease); });
 }
 
 std::vector<Result<bool>> MasterService::BatchExistKey(std::span<const ObjectName> names,
-                                                       bool grant_lease, TimePoint) {
-  return Batch<Result<bool>>(MasterCall::kExistKey, names, options_.keys_per_lock,
+                                                       bool grant_lease, TimePoint deadline) {
+  return Batch<Result<bool>>(MasterCall::kExistKey, names, options_.keys_per_lock, deadline,
                              [&](TimePoint now, const ObjectName& name) MC_REQUIRES(mutex_) {
                                return core_.ExistKey(now, name, grant_lease);
                              });
 }
 
 std::vector<Result<ObjectStat>> MasterService::BatchStat(std::span<const ObjectName> names,
-                                                         TimePoint) {
-  return Batch<Result<ObjectStat>>(MasterCall::kStat, names, options_.keys_per_lock,
+                                                         TimePoint deadline) {
+  return Batch<Result<ObjectStat>>(MasterCall::kStat, names, options_.keys_per_lock, deadline,
                                    [&](TimePoint now, const ObjectName& name)
                                        MC_REQUIRES(mutex_) { return core_.Stat(now, name); });
 }
 
 std::vector<Status> MasterService::BatchRemove(std::span<const ObjectName> names, bool force,
-                                               TimePoint) {
-  return Batch<Status>(MasterCall::kRemove, names, options_.keys_per_lock,
+                                               TimePoint deadline) {
+  return Batch<Status>(MasterCall::kRemove, names, options_.keys_per_lock, deadline,
                        [&](TimePoint now, const ObjectName& name)
                            MC_REQUIRES(mutex_) { return core_.Remove(now, name, force); });
 }
 
 std::vector<Status> MasterService::BatchReplicaClear(std::span<const ObjectName> names,
-                                                     const std::string& segment, TimePoint) {
-  return Batch<Status>(MasterCall::kReplicaClear, names, options_.keys_per_lock,
+                                                     const std::string& segment,
+                                                     TimePoint deadline) {
+  return Batch<Status>(MasterCall::kReplicaClear, names, options_.keys_per_lock, deadline,
                        [&](TimePoint now, const ObjectName& name)
                            MC_REQUIRES(mutex_) { return core_.ClearReplicas(now, name, segment); });
 }
 
 Status MasterService::Rename(const ObjectName& from, const ObjectName& to, bool no_replace,
-                             TimePoint) {
-  return Single(MasterCall::kRename, [&](TimePoint now) MC_REQUIRES(mutex_) {
+                             TimePoint deadline) {
+  return Single(MasterCall::kRename, deadline, [&](TimePoint now) MC_REQUIRES(mutex_) {
     return core_.Rename(now, from, to, no_replace);
   });
 }
 
 Status MasterService::SetAttributes(const ObjectName& name, PutId version,
-                                    const ObjectAttributes& attributes, TimePoint) {
-  return Single(MasterCall::kSetAttributes, [&](TimePoint now) MC_REQUIRES(mutex_) {
+                                    const ObjectAttributes& attributes, TimePoint deadline) {
+  return Single(MasterCall::kSetAttributes, deadline, [&](TimePoint now) MC_REQUIRES(mutex_) {
     return core_.SetAttributes(now, name, version, attributes);
   });
 }
 
 Status MasterService::MountSegment(const ClientId& client, const SegmentDescriptor& segment,
-                                   TimePoint) {
-  return Single(MasterCall::kMountSegment, [&](TimePoint now) MC_REQUIRES(mutex_) {
+                                   TimePoint deadline) {
+  return Single(MasterCall::kMountSegment, deadline, [&](TimePoint now) MC_REQUIRES(mutex_) {
     return core_.MountSegment(now, client, segment);
   });
 }
 
 Status MasterService::ReMountSegments(const ClientId& client,
-                                      std::span<const SegmentDescriptor> segments, TimePoint) {
-  return Single(MasterCall::kReMountSegment, [&](TimePoint now) MC_REQUIRES(mutex_) {
+                                      std::span<const SegmentDescriptor> segments,
+                                      TimePoint deadline) {
+  return Single(MasterCall::kReMountSegment, deadline, [&](TimePoint now) MC_REQUIRES(mutex_) {
     return core_.ReMountSegments(now, client, segments);
   });
 }
 
-Status MasterService::UnmountSegment(const ClientId& client, const SegmentId& id, TimePoint) {
-  return Single(MasterCall::kUnmountSegment, [&](TimePoint now) MC_REQUIRES(mutex_) {
+Status MasterService::UnmountSegment(const ClientId& client, const SegmentId& id,
+                                     TimePoint deadline) {
+  return Single(MasterCall::kUnmountSegment, deadline, [&](TimePoint now) MC_REQUIRES(mutex_) {
     return core_.UnmountSegment(now, client, id);
   });
 }
 
 Status MasterService::GracefulUnmountSegment(const ClientId& client, const SegmentId& id,
-                                             Duration grace, TimePoint) {
-  return Single(MasterCall::kGracefulUnmountSegment, [&](TimePoint now) MC_REQUIRES(mutex_) {
-    return core_.GracefulUnmountSegment(now, client, id, grace);
-  });
+                                             Duration grace, TimePoint deadline) {
+  return Single(MasterCall::kGracefulUnmountSegment, deadline,
+                [&](TimePoint now) MC_REQUIRES(mutex_) {
+                  return core_.GracefulUnmountSegment(now, client, id, grace);
+                });
 }
 
 Status MasterService::ReportReplicaFailure(const ClientId& client,
-                                           std::span<const SegmentId> segments, TimePoint) {
-  return Single(MasterCall::kReportReplicaFailure, [&](TimePoint now) MC_REQUIRES(mutex_) {
-    return core_.ReportReplicaFailure(now, client, segments);
-  });
+                                           std::span<const SegmentId> segments,
+                                           TimePoint deadline) {
+  return Single(MasterCall::kReportReplicaFailure, deadline,
+                [&](TimePoint now) MC_REQUIRES(mutex_) {
+                  return core_.ReportReplicaFailure(now, client, segments);
+                });
 }
 
 Result<std::vector<SegmentInfo>> MasterService::GetSegments(std::span<const SegmentId> ids,
-                                                            TimePoint) {
-  return Single(MasterCall::kGetSegments, [&](TimePoint) MC_REQUIRES(mutex_) {
+                                                            TimePoint deadline) {
+  return Single(MasterCall::kGetSegments, deadline, [&](TimePoint) MC_REQUIRES(mutex_) {
     return Result<std::vector<SegmentInfo>>(core_.GetSegments(ids));
   });
 }
 
-Result<std::vector<ClientInfo>> MasterService::GetClients(TimePoint) {
-  return Single(MasterCall::kGetClients, [&](TimePoint now) MC_REQUIRES(mutex_) {
+Result<std::vector<ClientInfo>> MasterService::GetClients(TimePoint deadline) {
+  return Single(MasterCall::kGetClients, deadline, [&](TimePoint now) MC_REQUIRES(mutex_) {
     return Result<std::vector<ClientInfo>>(core_.GetClients(now));
   });
 }
 
 Result<std::vector<ClientAddresses>> MasterService::BatchQueryIp(std::span<const ClientId> clients,
-                                                                 TimePoint) {
-  return Single(MasterCall::kQueryIp,
+                                                                 TimePoint deadline) {
+  return Single(MasterCall::kQueryIp, deadline,
                 [&](TimePoint) MC_REQUIRES(mutex_) { return core_.QueryAddresses(clients); });
 }
 
-Result<ClusterStatus> MasterService::GetStatus(TimePoint) {
-  return Single(MasterCall::kGetStatus, [&](TimePoint now) MC_REQUIRES(mutex_) {
+Result<ClusterStatus> MasterService::GetStatus(TimePoint deadline) {
+  return Single(MasterCall::kGetStatus, deadline, [&](TimePoint now) MC_REQUIRES(mutex_) {
     ClusterStatus status = core_.GetStatus();
     status.version = Version();
     status.uptime = now - started_;

@@ -13,6 +13,8 @@
 
 #include "master/api/master_api.h"
 #include "master/core/metadata_core.h"
+#include "master/ha/recovery.h"
+#include "master/ha/snapshotter.h"
 #include "master/server/call_counters.h"
 #include "master/server/fair_mutex.h"
 #include "transfer/base/clock.h"
@@ -21,12 +23,33 @@ namespace mooncake {
 
 struct MasterServiceOptions {
   core::CoreOptions core;
-  std::optional<Term> term;      // default: TermNow(clock)
+  std::optional<Term>
+      term;  // default: TermNow(clock); higher when the state store has seen as high a one
   std::optional<uint64_t> seed;  // of placement; default: from the operating system
   bool background = true;        // false: the owner calls Tick (tests)
   uint32_t keys_per_lock = 64;   // entries of a batch done under one hold of the lock
   uint32_t puts_per_lock = 8;    // of BatchPutStart: each may evict
   uint32_t keys_per_step = 256;  // visited by one step of a long operation
+  LogWriterOptions log;          // with a state store
+  SnapshotterOptions snapshots;
+};
+
+// What a state store gave back at the start.
+struct RestoreSummary {
+  std::string snapshot;  // "": none
+  uint64_t snapshot_records = 0;
+  uint64_t log_records = 0;
+  uint64_t unusable_snapshots = 0;
+  uint64_t holes = 0;  // in the log; what was older than one is not kept
+  core::RestoreReport state;
+  Duration took{};
+};
+
+// How durable the state is now.
+struct DurabilityNumbers {
+  LogNumbers log;
+  SnapshotNumbers snapshots;
+  uint64_t held_bytes = 0;  // space that waits for the log
 };
 
 // Seconds since 2024-01-01 UTC: grows from one start of a master to the next, at least once a second. See README.md, "Term".
@@ -36,9 +59,11 @@ Term TermNow(const Clock& clock);
 // is held for slices. An operation that is cut short by its deadline answers kRpcTimeout and says how far it came.
 class MasterService final : public MasterApi {
  public:
-  // kInvalidParams when the options of the core make no sense. `clock` must outlive the service.
+  // kInvalidParams when the options of the core make no sense, among them a durability without a `store`, or the other way round;
+  // kPersistentFail when the store cannot be read. `clock` must outlive the service.
   static Result<std::unique_ptr<MasterService>> Create(const MasterServiceOptions& options,
-                                                       const Clock& clock);
+                                                       const Clock& clock,
+                                                       std::unique_ptr<StateStore> store = nullptr);
   ~MasterService() override;
 
   Term term() const { return term_; }
@@ -46,6 +71,15 @@ class MasterService final : public MasterApi {
   const MasterCounters& counters() const { return counters_; }
   // Long operations stop at their next step and answer kUnavailableInCurrentStatus; the background work ends. For a quick exit.
   void BeginShutdown();
+  // After BeginShutdown and the last call: writes what the log still waits for. False when the storage does not let it within
+  // `grace`: then the service cannot be destroyed before the storage answers, and the process should just exit.
+  bool FinishLog(Duration grace);
+
+  // Nothing without a state store.
+  const std::optional<RestoreSummary>& restored() const { return restored_; }
+  std::optional<DurabilityNumbers> durability() const;
+  Result<SnapshotInfo> TakeSnapshot();
+  Result<std::vector<SnapshotInfo>> ListSnapshots();
   // One round of background work; true when more is due at once.
   bool Tick();
 
@@ -98,24 +132,39 @@ class MasterService final : public MasterApi {
   Result<ClusterStatus> GetStatus(TimePoint deadline) override;
 
  private:
-  MasterService(const MasterServiceOptions& options, const Clock& clock, Term term, uint64_t seed);
+  MasterService(const MasterServiceOptions& options, const Clock& clock, Term term, uint64_t seed,
+                std::unique_ptr<StateStore> store);
 
   template <typename Out, typename Args, typename Work>
   std::vector<Out> Batch(MasterCall call, std::span<const Args> args, uint32_t per_lock,
-                         Work&& work);
+                         TimePoint deadline, Work&& work);
   template <typename Work>
-  auto Single(MasterCall call, Work&& work);
+  auto Single(MasterCall call, TimePoint deadline, Work&& work);
+  Status CheckBatch(MasterCall call, size_t entries) const;
   template <typename Make>
   auto Start(Make&& make);
   template <typename Walk, typename Progress>
   Status StepToEnd(Walk& walk, TimePoint deadline, Progress&& progress);
+  template <typename Walk>
+  bool Step(Walk& walk, uint64_t& answer_after);
   void BackgroundLoop();
+
+  // master_service_durability.cc
+  void Restore(Recovered recovered, TimePoint begun);
+  void StartDurability(uint64_t sequence);
+  // After an operation, before the lock is given back: its records go to the log.
+  void Publish() MC_REQUIRES(mutex_);
+  // The state changes only while the log can follow.
+  Status CheckLog(MasterCall call) const;
+  Status AwaitLog(uint64_t sequence, TimePoint deadline);
 
   // Fixed after construction.
   const MasterServiceOptions options_;
   const Clock& clock_;
   const Term term_;
   const TimePoint started_;
+
+  std::optional<RestoreSummary> restored_;
 
   MasterCounters counters_;
   std::atomic<bool> stopping_{false};  // written under wake_mutex_; read between steps
@@ -126,6 +175,11 @@ class MasterService final : public MasterApi {
   Mutex wake_mutex_;
   CondVar wake_;
   std::thread background_;
+
+  // All or none; threads of theirs call back, so they go first.
+  const std::unique_ptr<StateStore> store_;
+  std::unique_ptr<LogWriter> log_;
+  std::unique_ptr<Snapshotter> snapshotter_;
 };
 
 }  // namespace mooncake

@@ -1,4 +1,5 @@
 // The operations of the master that visit many keys: in steps, with the lock free between two of them.
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -10,17 +11,26 @@ namespace mooncake {
 template <typename Make>
 auto MasterService::Start(Make&& make) {
   FairLock lock(mutex_);
-  return make();
+  auto walk = make();
+  core_.AnswerAfter();  // its steps ask for themselves
+  Publish();
+  return walk;
+}
+
+template <typename Walk>
+bool MasterService::Step(Walk& walk, uint64_t& answer_after) {
+  SliceLock lock(mutex_);
+  const bool done = core_.Step(clock_.Now(), walk, options_.keys_per_step);
+  answer_after = std::max(answer_after, core_.AnswerAfter());
+  Publish();
+  return done;
 }
 
 // Steps a walk to its end, with the lock free between two steps.
 template <typename Walk, typename Progress>
 Status MasterService::StepToEnd(Walk& walk, TimePoint deadline, Progress&& progress) {
-  for (;;) {
-    {
-      SliceLock lock(mutex_);
-      if (core_.Step(clock_.Now(), walk, options_.keys_per_step)) return Status::Ok();
-    }
+  uint64_t answer_after = 0;
+  while (!Step(walk, answer_after)) {
     if (stopping_.load()) {
       return Status(ErrorCode::kUnavailableInCurrentStatus,
                     "the master is stopping; " + progress());
@@ -28,11 +38,13 @@ Status MasterService::StepToEnd(Walk& walk, TimePoint deadline, Progress&& progr
     if (clock_.Now() >= deadline)
       return Status(ErrorCode::kRpcTimeout, "the deadline has passed; " + progress());
   }
+  return AwaitLog(answer_after, deadline);
 }
 
 Result<RemoveByRegexReply> MasterService::RemoveByRegex(const RemoveByRegexArgs& args,
                                                         TimePoint deadline) {
   auto result = [&]() -> Result<RemoveByRegexReply> {
+    RETURN_IF_ERROR(CheckLog(MasterCall::kRemoveByRegex));
     ASSIGN_OR_RETURN(auto walk,
                      Start([&]() MC_REQUIRES(mutex_) { return core_.StartRemoveByRegex(args); }));
     RETURN_IF_ERROR(StepToEnd(walk, deadline, [&] {
@@ -48,6 +60,7 @@ Result<RemoveByRegexReply> MasterService::RemoveByRegex(const RemoveByRegexArgs&
 Result<uint64_t> MasterService::RemoveAll(const std::string& tenant, bool force,
                                           TimePoint deadline) {
   auto result = [&]() -> Result<uint64_t> {
+    RETURN_IF_ERROR(CheckLog(MasterCall::kRemoveAll));
     ASSIGN_OR_RETURN(auto walk, Start([&]() MC_REQUIRES(mutex_) {
                        return core_.StartRemoveAll(tenant, force);
                      }));
@@ -92,6 +105,7 @@ Result<uint64_t> MasterService::RenamePrefix(const std::string& tenant,
                                              const std::string& from_prefix,
                                              const std::string& to_prefix, TimePoint) {
   auto result = [&]() -> Result<uint64_t> {
+    RETURN_IF_ERROR(CheckLog(MasterCall::kRenamePrefix));
     ASSIGN_OR_RETURN(auto walk, Start([&]() MC_REQUIRES(mutex_) {
                        return core_.StartRenamePrefix(clock_.Now(), tenant, from_prefix, to_prefix);
                      }));

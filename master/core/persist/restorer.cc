@@ -77,6 +77,11 @@ bool Restorer::Lives(const Version& version) const {
   return whole;
 }
 
+void Restorer::ForgetVersions() {
+  versions_.clear();
+  names_.clear();
+}
+
 void Restorer::Forget(PutId put_id) {
   const auto found = versions_.find(put_id);
   if (found == versions_.end()) return;

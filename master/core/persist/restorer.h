@@ -21,6 +21,10 @@ class Restorer {
  public:
   // False: the record makes no sense and is passed over; it costs nothing but itself.
   bool Apply(Record record);
+  // A record that could not even be read.
+  void CountBad() { ++bad_records_; }
+  // Something between the records so far and the next ones is missing: it may have taken any version from its name.
+  void ForgetVersions();
 
   struct Version {
     VersionRecord record;

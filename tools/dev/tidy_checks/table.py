@@ -76,7 +76,7 @@ THIRD_PARTY = (
     ('Thrift', r'thrift/|.*gen-cpp/',
      ('master/api/wire', 'master/api/remote_', 'master/server/', 'storenode/api/wire', 'storenode/api/remote_',
       'storenode/node/thrift_')),
-    ('RocksDB', r'rocksdb/', ('storenode/storage/rocksdb_backend',)),
+    ('RocksDB', r'rocksdb/', ('master/ha/rocksdb_', 'master/ha/sst_snapshots', 'storenode/storage/rocksdb_backend')),
     ('civetweb', r'civetweb\.h|CivetServer\.h', ('master/server/admin_http', 'storenode/node/admin_http')),
     ('gflags', r'gflags/', ('transfer/base/config', 'master/server/', 'storenode/node/', 'fuse/', 'tools/')),
 )

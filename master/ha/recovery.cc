@@ -1,0 +1,71 @@
+#include "master/ha/recovery.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <glog/logging.h>
+
+namespace mooncake {
+namespace {
+
+// The first of the snapshots, newest first, that can be read. False: there is none.
+bool TakeSnapshot(StateStore& store, const std::vector<SnapshotInfo>& snapshots,
+                  Recovered& recovered, SnapshotFooter& footer) {
+  for (const SnapshotInfo& snapshot : snapshots) {
+    core::Restorer restorer;
+    uint64_t records = 0;
+    const auto read = !snapshot.health.ok()
+                          ? Result<SnapshotFooter>(snapshot.health)
+                          : store.ReadSnapshot(snapshot.id, [&](Result<core::Record> record) {
+                              ++records;
+                              if (record.ok()) {
+                                restorer.Apply(std::move(record).value());
+                              } else {
+                                restorer.CountBad();
+                              }
+                            });
+    if (!read.ok()) {
+      LOG(WARNING) << "snapshot " << snapshot.id << " is passed over: " << read.message();
+      ++recovered.unusable_snapshots;
+      continue;
+    }
+    footer = *read;
+    recovered.restorer = std::move(restorer);
+    recovered.snapshot = snapshot.id;
+    recovered.snapshot_records = records;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<Recovered> Recover(StateStore& store) {
+  Recovered recovered;
+  ASSIGN_OR_RETURN(recovered.last_term, store.LoadTerm());
+  ASSIGN_OR_RETURN(const std::vector<SnapshotInfo> snapshots, store.ListSnapshots());
+  SnapshotFooter footer;
+  TakeSnapshot(store, snapshots, recovered, footer);
+  recovered.last_term = std::max(recovered.last_term, footer.term);
+
+  uint64_t expected = footer.from + 1;
+  const auto hole = [&] {
+    ++recovered.holes;
+    recovered.restorer.ForgetVersions();
+  };
+  RETURN_IF_ERROR(store.ReadLog(footer.from, [&](uint64_t sequence, Result<core::Record> record) {
+    ++recovered.log_records;
+    if (sequence != expected || !record.ok()) hole();
+    if (record.ok()) recovered.restorer.Apply(std::move(record).value());
+    expected = sequence + 1;
+  }));
+  // The snapshot was finished only when these records were durable.
+  if (expected <= footer.until) {
+    hole();
+    expected = footer.until + 1;
+  }
+  recovered.last_sequence = expected - 1;
+  return recovered;
+}
+
+}  // namespace mooncake

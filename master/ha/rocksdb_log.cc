@@ -1,0 +1,164 @@
+#include "master/ha/rocksdb_log.h"
+
+#include <filesystem>
+#include <utility>
+
+#include <glog/logging.h>
+#include <rocksdb/convenience.h>
+#include <rocksdb/db.h>
+#include <rocksdb/options.h>
+#include <rocksdb/write_batch.h>
+
+#include "master/core/codec/record_codec.h"
+#include "master/ha/rocksdb_keys.h"
+
+namespace mooncake {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kTermKey[] = "T";
+constexpr char kLogPrefix = 'L';
+
+std::string LogKey(uint64_t sequence) { return kLogPrefix + BigEndian(sequence); }
+
+rocksdb::Options LogOptions() {
+  rocksdb::Options options;
+  options.create_if_missing = true;
+  options.compression = rocksdb::kLZ4Compression;
+  options.info_log_level = rocksdb::WARN_LEVEL;
+  options.keep_log_file_num = 2;
+  options.max_total_wal_size = uint64_t{256} << 20;
+  // A damaged record in the middle shows as a hole in the sequences, so what follows it may be read; after a crash the torn end
+  // is left out.
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
+  return options;
+}
+
+rocksdb::Status OpenWith(const std::string& folder, bool read_only,
+                         std::shared_ptr<rocksdb::DB>& out) {
+  rocksdb::DB* raw = nullptr;
+  rocksdb::Options options = LogOptions();
+  const rocksdb::Status status = read_only ? rocksdb::DB::OpenForReadOnly(options, folder, &raw)
+                                           : rocksdb::DB::Open(options, folder, &raw);
+  if (status.ok()) out.reset(raw);
+  return status;
+}
+
+void SetAside(const std::string& folder) {
+  std::error_code error;
+  for (int i = 1; i < 1000; ++i) {
+    const std::string name = folder + ".bad-" + std::to_string(i);
+    if (fs::exists(name, error)) continue;
+    fs::rename(folder, name, error);
+    LOG(ERROR) << "the log " << folder << " cannot be opened and was set aside as " << name
+               << "; versions that only it knows are lost";
+    return;
+  }
+}
+
+}  // namespace
+
+Status RocksDbLog::Open() {
+  MutexLock lock(mutex_);
+  rocksdb::Status status = OpenWith(folder_, false, database_);
+  if (status.ok()) return Status::Ok();
+  LOG(WARNING) << "the log " << folder_ << " cannot be opened for writing: " << status.ToString();
+  if (OpenWith(folder_, true, database_).ok()) {
+    read_only_ = true;
+    return Status::Ok();
+  }
+  // Without space, or with a disk that does not answer, there is nothing to repair.
+  if (status.IsNoSpace()) return FromRocksDb(status, "opening " + folder_);
+  if (rocksdb::RepairDB(folder_, LogOptions()).ok() && OpenWith(folder_, false, database_).ok()) {
+    LOG(WARNING) << "the log " << folder_ << " was repaired";
+    return Status::Ok();
+  }
+  SetAside(folder_);
+  return FromRocksDb(OpenWith(folder_, false, database_), "creating " + folder_);
+}
+
+Result<RocksDbLog::Database> RocksDbLog::ForReading() {
+  MutexLock lock(mutex_);
+  if (database_ != nullptr) return database_;
+  const rocksdb::Status status = OpenWith(folder_, true, database_);
+  if (!status.ok()) return FromRocksDb(status, "opening " + folder_);
+  read_only_ = true;
+  return database_;
+}
+
+Result<RocksDbLog::Database> RocksDbLog::ForWriting() {
+  MutexLock lock(mutex_);
+  if (database_ != nullptr && !read_only_) return database_;
+  database_.reset();
+  const rocksdb::Status status = OpenWith(folder_, false, database_);
+  if (!status.ok()) return FromRocksDb(status, "opening " + folder_);
+  read_only_ = false;
+  return database_;
+}
+
+void RocksDbLog::Drop(const Database& failed) {
+  MutexLock lock(mutex_);
+  if (database_ == failed) database_.reset();
+}
+
+Result<Term> RocksDbLog::LoadTerm() {
+  ASSIGN_OR_RETURN(const Database database, ForReading());
+  std::string value;
+  const rocksdb::Status status = database->Get(rocksdb::ReadOptions(), kTermKey, &value);
+  if (status.IsNotFound()) return Term{0};
+  RETURN_IF_ERROR(FromRocksDb(status, "reading the term"));
+  if (value.size() != 8) return Status(ErrorCode::kPersistentFail, "the term is damaged");
+  return Term{FromBigEndian(value)};
+}
+
+Status RocksDbLog::SaveTerm(Term term) {
+  ASSIGN_OR_RETURN(const Database database, ForWriting());
+  rocksdb::WriteOptions options;
+  options.sync = true;
+  const rocksdb::Status status = database->Put(options, kTermKey, BigEndian(term.value));
+  if (!status.ok()) Drop(database);
+  return FromRocksDb(status, "writing the term");
+}
+
+Status RocksDbLog::Append(std::span<const core::LogRecord> records) {
+  ASSIGN_OR_RETURN(const Database database, ForWriting());
+  rocksdb::WriteBatch batch;
+  for (const core::LogRecord& record : records)
+    batch.Put(LogKey(record.sequence), core::EncodeRecord(record.record));
+  rocksdb::WriteOptions options;
+  options.sync = true;
+  const rocksdb::Status status = database->Write(options, &batch);
+  if (!status.ok()) Drop(database);
+  return FromRocksDb(status, "writing the log");
+}
+
+Status RocksDbLog::Read(uint64_t after, const LogSink& sink) {
+  ASSIGN_OR_RETURN(const Database database, ForReading());
+  const std::unique_ptr<rocksdb::Iterator> it(database->NewIterator(rocksdb::ReadOptions()));
+  SkippingWalk walk(*it, [](uint64_t sequence) { return LogKey(sequence); });
+  for (walk.Seek(after + 1); walk.Valid(); walk.Next()) {
+    const rocksdb::Slice key = it->key();
+    if (key.size() != 9 || key[0] != kLogPrefix) break;
+    sink(FromBigEndian(std::string_view(key.data() + 1, 8)),
+         core::DecodeRecord(std::string_view(it->value().data(), it->value().size())));
+  }
+  return Status::Ok();
+}
+
+Status RocksDbLog::Trim(uint64_t upto) {
+  ASSIGN_OR_RETURN(const Database database, ForWriting());
+  const std::string begin = LogKey(0);
+  const std::string end = LogKey(upto + 1);
+  // Whole files at once; the rest is marked, and goes with the next compaction.
+  const rocksdb::Slice from(begin);
+  const rocksdb::Slice to(end);
+  rocksdb::ColumnFamilyHandle* family = database->DefaultColumnFamily();
+  rocksdb::Status status =
+      rocksdb::DeleteFilesInRange(database.get(), family, &from, &to, /*include_end=*/false);
+  if (status.ok()) status = database->DeleteRange(rocksdb::WriteOptions(), family, from, to);
+  if (!status.ok()) Drop(database);
+  return FromRocksDb(status, "trimming the log");
+}
+
+}  // namespace mooncake

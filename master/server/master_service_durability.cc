@@ -1,0 +1,128 @@
+// What the master does so that a restart costs nothing: README.md, "Durability".
+#include <algorithm>
+#include <utility>
+
+#include <glog/logging.h>
+
+#include "master/server/master_service.h"
+
+namespace mooncake {
+namespace {
+
+// How long those who wait for the log go on waiting when the master stops.
+constexpr Duration kStopPatience = Seconds(2);
+
+// Calls that begin something which the log has to know. A write that was begun may be ended, or nobody could.
+bool Begins(MasterCall call) {
+  switch (call) {
+    case MasterCall::kPutStart:
+    case MasterCall::kRemove:
+    case MasterCall::kReplicaClear:
+    case MasterCall::kRemoveByRegex:
+    case MasterCall::kRemoveAll:
+    case MasterCall::kRename:
+    case MasterCall::kRenamePrefix:
+    case MasterCall::kSetAttributes:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+void MasterService::Restore(Recovered recovered, TimePoint begun) {
+  RestoreSummary summary;
+  summary.snapshot = recovered.snapshot;
+  summary.snapshot_records = recovered.snapshot_records;
+  summary.log_records = recovered.log_records;
+  summary.unusable_snapshots = recovered.unusable_snapshots;
+  summary.holes = recovered.holes;
+  core::RestoreArgs args;
+  args.sequence = recovered.last_sequence;
+  args.lease = options_.core.lease_ttl;
+  // Whoever opened the state store has locked it: a predecessor that could still answer would have it.
+  args.quiet = Duration::zero();
+  FairLock lock(mutex_);
+  summary.state = core_.Restore(clock_.Now(), std::move(recovered.restorer), args);
+  summary.took = clock_.Now() - begun;
+  restored_ = std::move(summary);
+}
+
+void MasterService::StartDurability(uint64_t sequence) {
+  log_ = std::make_unique<LogWriter>(*store_, clock_, options_.log, sequence, [this](uint64_t up) {
+    FairLock lock(mutex_);
+    core_.LogDurable(up);
+  });
+  SnapshotSource source;
+  source.term = term_;
+  source.start = [this] {
+    SliceLock lock(mutex_);
+    return core_.StartSnapshot();
+  };
+  source.step = [this](core::SnapshotWalk& walk) {
+    SliceLock lock(mutex_);
+    return core_.Step(clock_.Now(), walk, options_.keys_per_step);
+  };
+  snapshotter_ =
+      std::make_unique<Snapshotter>(*store_, *log_, clock_, options_.snapshots, std::move(source));
+  // Put ids of this term must never be given out again. Without it the clock still tells terms apart.
+  if (const Status saved = store_->SaveTerm(term_); !saved.ok())
+    LOG(ERROR) << "the term cannot be kept, a clock that is set back could repeat it: "
+               << saved.message();
+  log_->Start();
+  if (options_.background) snapshotter_->Start();
+}
+
+void MasterService::Publish() {
+  if (log_ != nullptr) log_->Submit(core_.TakeLog());
+}
+
+Status MasterService::CheckLog(MasterCall call) const {
+  if (log_ == nullptr || !Begins(call) || !log_->full()) return Status::Ok();
+  const std::string trouble = log_->numbers().trouble;
+  return {ErrorCode::kPersistentFail,
+          "the master's log is not written fast enough, nothing is begun until it is" +
+              (trouble.empty() ? "" : ": " + trouble)};
+}
+
+Status MasterService::AwaitLog(uint64_t sequence, TimePoint deadline) {
+  return sequence == 0 ? Status::Ok() : log_->Await(sequence, deadline);
+}
+
+void MasterService::BeginShutdown() {
+  if (log_ != nullptr) log_->BeginStop(kStopPatience);
+  MutexLock lock(wake_mutex_);
+  stopping_.store(true);
+  wake_.NotifyAll();
+}
+
+bool MasterService::FinishLog(Duration grace) {
+  if (log_ == nullptr) return true;
+  const TimePoint deadline = SaturatingAdd(clock_.Now(), grace);
+  const bool snapshotter_ended = snapshotter_->Stop(grace);
+  return log_->Stop(std::max(Duration::zero(), deadline - clock_.Now())) && snapshotter_ended;
+}
+
+std::optional<DurabilityNumbers> MasterService::durability() const {
+  if (log_ == nullptr) return std::nullopt;
+  DurabilityNumbers numbers;
+  numbers.log = log_->numbers();
+  numbers.snapshots = snapshotter_->numbers();
+  numbers.held_bytes = core_counters().held;
+  return numbers;
+}
+
+Result<SnapshotInfo> MasterService::TakeSnapshot() {
+  if (snapshotter_ != nullptr) return snapshotter_->TakeNow();
+  return {ErrorCode::kUnavailableInCurrentMode,
+          "this master keeps no state; start it with --state_dir"};
+}
+
+Result<std::vector<SnapshotInfo>> MasterService::ListSnapshots() {
+  if (store_ != nullptr) return store_->ListSnapshots();
+  return {ErrorCode::kUnavailableInCurrentMode,
+          "this master keeps no state; start it with --state_dir"};
+}
+
+}  // namespace mooncake
