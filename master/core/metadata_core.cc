@@ -254,6 +254,10 @@ uint64_t MetadataCore::AnswerAfter() {
   const uint64_t sequence = std::exchange(state_->answer_after, 0);
   return sequence > state_->journal.durable() ? sequence : 0;
 }
+uint64_t MetadataCore::SpaceFreeAfter() const {
+  const auto& held = state_->journal.held();
+  return held.empty() ? 0 : held.back().sequence;
+}
 SnapshotWalk MetadataCore::StartSnapshot() const { return core::StartSnapshot(*state_); }
 bool MetadataCore::Step(TimePoint now, SnapshotWalk& walk, uint32_t max_keys) {
   StepWalk(*state_, now, walk, max_keys);

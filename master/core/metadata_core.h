@@ -135,6 +135,8 @@ class MetadataCore {
   void LogDurable(uint64_t sequence);
   // The answer of the last operation must not be given before the log is durable up to here; 0: at once. Asking forgets it.
   uint64_t AnswerAfter();
+  // All space that waits for the log is free when it is durable up to here; 0: none waits.
+  uint64_t SpaceFreeAfter() const;
   // A snapshot may take many steps, with operations in between.
   SnapshotWalk StartSnapshot() const;
   bool Step(TimePoint now, SnapshotWalk& walk, uint32_t max_keys);

@@ -18,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kTermKey[] = "T";
+constexpr char kDamagedKey[] = "D";
 constexpr char kLogPrefix = 'L';
 
 std::string LogKey(uint64_t sequence) { return kLogPrefix + BigEndian(sequence); }
@@ -29,18 +30,26 @@ rocksdb::Options LogOptions() {
   options.info_log_level = rocksdb::WARN_LEVEL;
   options.keep_log_file_num = 2;
   options.max_total_wal_size = uint64_t{256} << 20;
-  // A damaged record in the middle shows as a hole in the sequences, so what follows it may be read; after a crash the torn end
-  // is left out.
+  // The torn end that a crash leaves is left out; damage is an error here.
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
+  return options;
+}
+
+// Whatever can still be read.
+rocksdb::Options SalvageOptions() {
+  rocksdb::Options options = LogOptions();
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
   return options;
 }
 
-rocksdb::Status OpenWith(const std::string& folder, bool read_only,
+enum class Access { kRead, kWrite };
+
+rocksdb::Status OpenWith(const rocksdb::Options& options, const std::string& folder, Access access,
                          std::shared_ptr<rocksdb::DB>& out) {
   rocksdb::DB* raw = nullptr;
-  rocksdb::Options options = LogOptions();
-  const rocksdb::Status status = read_only ? rocksdb::DB::OpenForReadOnly(options, folder, &raw)
-                                           : rocksdb::DB::Open(options, folder, &raw);
+  const rocksdb::Status status = access == Access::kRead
+                                     ? rocksdb::DB::OpenForReadOnly(options, folder, &raw)
+                                     : rocksdb::DB::Open(options, folder, &raw);
   if (status.ok()) out.reset(raw);
   return status;
 }
@@ -61,27 +70,40 @@ void SetAside(const std::string& folder) {
 
 Status RocksDbLog::Open() {
   MutexLock lock(mutex_);
-  rocksdb::Status status = OpenWith(folder_, false, database_);
-  if (status.ok()) return Status::Ok();
+  const rocksdb::Status status = OpenWith(LogOptions(), folder_, Access::kWrite, database_);
+  if (status.ok()) {
+    std::string value;
+    damaged_ = database_->Get(rocksdb::ReadOptions(), kDamagedKey, &value).ok();
+    return Status::Ok();
+  }
   LOG(WARNING) << "the log " << folder_ << " cannot be opened for writing: " << status.ToString();
-  if (OpenWith(folder_, true, database_).ok()) {
+  if (OpenWith(LogOptions(), folder_, Access::kRead, database_).ok()) {
     read_only_ = true;
     return Status::Ok();
   }
-  // Without space, or with a disk that does not answer, there is nothing to repair.
+  // Without space there is nothing to repair.
   if (status.IsNoSpace()) return FromRocksDb(status, "opening " + folder_);
-  if (rocksdb::RepairDB(folder_, LogOptions()).ok() && OpenWith(folder_, false, database_).ok()) {
-    LOG(WARNING) << "the log " << folder_ << " was repaired";
-    return Status::Ok();
+  if (!OpenDamaged()) {
+    SetAside(folder_);
+    RETURN_IF_ERROR(FromRocksDb(OpenWith(LogOptions(), folder_, Access::kWrite, database_),
+                                "creating " + folder_));
   }
-  SetAside(folder_);
-  return FromRocksDb(OpenWith(folder_, false, database_), "creating " + folder_);
+  damaged_ = true;
+  rocksdb::WriteOptions options;
+  options.sync = true;
+  return FromRocksDb(database_->Put(options, kDamagedKey, ""), "noting the damage in " + folder_);
+}
+
+bool RocksDbLog::OpenDamaged() {
+  if (OpenWith(SalvageOptions(), folder_, Access::kWrite, database_).ok()) return true;
+  return rocksdb::RepairDB(folder_, SalvageOptions()).ok() &&
+         OpenWith(SalvageOptions(), folder_, Access::kWrite, database_).ok();
 }
 
 Result<RocksDbLog::Database> RocksDbLog::ForReading() {
   MutexLock lock(mutex_);
   if (database_ != nullptr) return database_;
-  const rocksdb::Status status = OpenWith(folder_, true, database_);
+  const rocksdb::Status status = OpenWith(LogOptions(), folder_, Access::kRead, database_);
   if (!status.ok()) return FromRocksDb(status, "opening " + folder_);
   read_only_ = true;
   return database_;
@@ -91,7 +113,7 @@ Result<RocksDbLog::Database> RocksDbLog::ForWriting() {
   MutexLock lock(mutex_);
   if (database_ != nullptr && !read_only_) return database_;
   database_.reset();
-  const rocksdb::Status status = OpenWith(folder_, false, database_);
+  const rocksdb::Status status = OpenWith(LogOptions(), folder_, Access::kWrite, database_);
   if (!status.ok()) return FromRocksDb(status, "opening " + folder_);
   read_only_ = false;
   return database_;
@@ -126,10 +148,16 @@ Status RocksDbLog::Append(std::span<const core::LogRecord> records) {
   rocksdb::WriteBatch batch;
   for (const core::LogRecord& record : records)
     batch.Put(LogKey(record.sequence), core::EncodeRecord(record.record));
+  batch.Delete(kDamagedKey);
   rocksdb::WriteOptions options;
   options.sync = true;
   const rocksdb::Status status = database->Write(options, &batch);
-  if (!status.ok()) Drop(database);
+  if (!status.ok()) {
+    Drop(database);
+  } else {
+    MutexLock lock(mutex_);
+    damaged_ = false;
+  }
   return FromRocksDb(status, "writing the log");
 }
 
@@ -137,12 +165,15 @@ Status RocksDbLog::Read(uint64_t after, const LogSink& sink) {
   ASSIGN_OR_RETURN(const Database database, ForReading());
   const std::unique_ptr<rocksdb::Iterator> it(database->NewIterator(rocksdb::ReadOptions()));
   SkippingWalk walk(*it, [](uint64_t sequence) { return LogKey(sequence); });
+  uint64_t last = after;
   for (walk.Seek(after + 1); walk.Valid(); walk.Next()) {
     const rocksdb::Slice key = it->key();
     if (key.size() != 9 || key[0] != kLogPrefix) break;
-    sink(FromBigEndian(std::string_view(key.data() + 1, 8)),
-         core::DecodeRecord(std::string_view(it->value().data(), it->value().size())));
+    last = FromBigEndian(std::string_view(key.data() + 1, 8));
+    sink(last, core::DecodeRecord(std::string_view(it->value().data(), it->value().size())));
   }
+  MutexLock lock(mutex_);
+  if (damaged_) sink(last + 1, Status(ErrorCode::kPersistentFail, "the log was damaged"));
   return Status::Ok();
 }
 

@@ -30,6 +30,7 @@ class RocksDbLog {
  private:
   using Database = std::shared_ptr<rocksdb::DB>;
 
+  bool OpenDamaged() MC_REQUIRES(mutex_);
   Result<Database> ForReading();
   Result<Database> ForWriting();
   void Drop(const Database& failed);
@@ -38,6 +39,9 @@ class RocksDbLog {
   Mutex mutex_;
   Database database_ MC_GUARDED_BY(mutex_);
   bool read_only_ MC_GUARDED_BY(mutex_) = false;
+  // What was found damaged may have had records that nothing tells of any more. Kept in the database until something is appended:
+  // after that the sequences show the hole.
+  bool damaged_ MC_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace mooncake

@@ -185,8 +185,8 @@ Result<PingReply> MasterService::Ping(const ClientId& client, const std::string&
   });
 }
 
-std::vector<Result<PutStartReply>> MasterService::BatchPutStart(std::span<const PutStartArgs> args,
-                                                                TimePoint deadline) {
+std::vector<Result<PutStartReply>> MasterService::StartPuts(std::span<const PutStartArgs> args,
+                                                            TimePoint deadline) {
   // Where the first entry that wants company went; the others of the batch try there first.
   std::vector<std::string> together;
   return Batch<Result<PutStartReply>>(

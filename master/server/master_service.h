@@ -154,9 +154,12 @@ class MasterService final : public MasterApi {
   void StartDurability(uint64_t sequence);
   // After an operation, before the lock is given back: its records go to the log.
   void Publish() MC_REQUIRES(mutex_);
+  std::vector<Result<PutStartReply>> StartPuts(std::span<const PutStartArgs> args,
+                                               TimePoint deadline);
   // The state changes only while the log can follow.
   Status CheckLog(MasterCall call) const;
   Status AwaitLog(uint64_t sequence, TimePoint deadline);
+  uint64_t SpaceFreeAfter() const;
 
   // Fixed after construction.
   const MasterServiceOptions options_;

@@ -12,6 +12,9 @@ namespace {
 // How long those who wait for the log go on waiting when the master stops.
 constexpr Duration kStopPatience = Seconds(2);
 
+// Others may take what became free, so once more is not always enough; but nobody waits for ever.
+constexpr int kRoomRounds = 3;
+
 // Calls that begin something which the log has to know. A write that was begun may be ended, or nobody could.
 bool Begins(MasterCall call) {
   switch (call) {
@@ -88,6 +91,33 @@ Status MasterService::CheckLog(MasterCall call) const {
 
 Status MasterService::AwaitLog(uint64_t sequence, TimePoint deadline) {
   return sequence == 0 ? Status::Ok() : log_->Await(sequence, deadline);
+}
+
+// What eviction gave up for a put is free once the log is durable: whoever found no room tries again then.
+std::vector<Result<PutStartReply>> MasterService::BatchPutStart(std::span<const PutStartArgs> args,
+                                                                TimePoint deadline) {
+  auto replies = StartPuts(args, deadline);
+  for (int round = 0; log_ != nullptr && round < kRoomRounds; ++round) {
+    std::vector<size_t> without_room;
+    std::vector<PutStartArgs> again;
+    for (size_t i = 0; i < replies.size(); ++i) {
+      if (replies[i].code() != ErrorCode::kNoAvailableHandle) continue;
+      without_room.push_back(i);
+      again.push_back(args[i]);
+    }
+    if (again.empty()) break;
+    // The log may have been faster than we were.
+    const uint64_t sequence = SpaceFreeAfter();
+    if ((sequence == 0 && round > 0) || !AwaitLog(sequence, deadline).ok()) break;
+    auto second = StartPuts(again, deadline);
+    for (size_t i = 0; i < second.size(); ++i) replies[without_room[i]] = std::move(second[i]);
+  }
+  return replies;
+}
+
+uint64_t MasterService::SpaceFreeAfter() const {
+  FairLock lock(mutex_);
+  return core_.SpaceFreeAfter();
 }
 
 void MasterService::BeginShutdown() {

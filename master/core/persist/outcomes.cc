@@ -103,6 +103,8 @@ void AwaitMount(State& state, uint32_t slot) {
   segment.usable_from = journal.last();
   state.pool.SetStatus(slot, SegmentStatus::kUndefined);
   journal.Hold({segment.usable_from, {}, segment.descriptor.id});
+  // Who is told that it is mounted may use it.
+  state.answer_after = segment.usable_from;
 }
 
 void ReleaseAfter(State& state, std::span<const ExtentRef> extents, uint64_t sequence) {
