@@ -202,8 +202,9 @@ TEST_F(DamagedDisk, WhateverByteIsChangedTheStartIsCleanAndNothingRemovedComesBa
       for (const auto& [id, version] : versions)
         ASSERT_GT(id.value, kInLog) << "removed before the damage";
       // Behind the blocks of records an SST file has what is needed to find them.
-      if (file.extension() == ".sst" && part < 9)
+      if (file.extension() == ".sst" && part < 9) {
         ASSERT_GT(versions.size(), (kVersions - kInLog) * 9 / 10);
+      }
       ASSERT_EQ(store->Append(Numbered(recovered->last_sequence + 1, {Gone(1)})), Status::Ok());
     }
   }
