@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "client/restart_patience.h"
 #include "transfer/base/check.h"
 #include "transfer/base/units.h"
 
@@ -23,12 +24,20 @@ struct Version {
   std::shared_ptr<HeldLease> lease;  // null: short read
 };
 
+std::vector<Result<ReplicaList>> AskReplicas(ClientContext& context,
+                                             std::span<const ObjectName> names,
+                                             TimePoint deadline) {
+  return AskThroughRestart(context.clock, deadline, names, [&](std::span<const ObjectName> asked) {
+    return context.master->BatchGetReplicaList(asked, deadline);
+  });
+}
+
 // Asks the master for all, and the readers for their buffers. Reads that end here have their result.
 std::vector<Version> Prepare(ClientContext& context, std::span<KeyRead* const> reads,
                              TimePoint deadline) {
   std::vector<ObjectName> names;
   for (const KeyRead* read : reads) names.push_back(read->name);
-  std::vector<Result<ReplicaList>> replies = context.master->BatchGetReplicaList(names, deadline);
+  std::vector<Result<ReplicaList>> replies = AskReplicas(context, names, deadline);
   MC_CHECK(replies.size() == reads.size());
   std::vector<Version> versions;
   for (size_t i = 0; i < replies.size(); ++i) {
@@ -116,8 +125,7 @@ void ReadKeys(ClientContext& context, std::span<KeyRead* const> reads, TimePoint
 
 Result<LeasedVersion> LeaseKey(ClientContext& context, const ObjectName& name, TimePoint deadline) {
   const TimePoint sent = context.clock.Now();
-  std::vector<Result<ReplicaList>> replies =
-      context.master->BatchGetReplicaList({&name, 1}, deadline);
+  std::vector<Result<ReplicaList>> replies = AskReplicas(context, {&name, 1}, deadline);
   MC_CHECK(replies.size() == 1);
   ASSIGN_OR_RETURN(ReplicaList info, std::move(replies[0]));
   LeasedVersion version{.info = std::move(info)};

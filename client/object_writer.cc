@@ -4,6 +4,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "client/restart_patience.h"
 #include "client/write_slices.h"
 #include "transfer/base/check.h"
 #include "transfer/base/units.h"
@@ -125,7 +126,9 @@ std::vector<ObjectWriter::Write> ObjectWriter::Reserve(std::span<PutJob* const> 
                     .expected = options.expected});
   }
   const TimePoint sent = clock_.Now();
-  const std::vector<Result<PutStartReply>> replies = master_.BatchPutStart(args, deadline);
+  const std::vector<Result<PutStartReply>> replies = AskThroughRestart(
+      clock_, deadline, std::span<const PutStartArgs>(args),
+      [&](std::span<const PutStartArgs> asked) { return master_.BatchPutStart(asked, deadline); });
   MC_CHECK(replies.size() == jobs.size());
   std::vector<Write> writes;
   for (size_t i = 0; i < replies.size(); ++i) {

@@ -105,8 +105,8 @@ class RemoteCaller {
  public:
   using Client = thriftgen::MasterRpcClient;
 
-  RemoteCaller(HostPort address, size_t max_idle, const Clock& clock)
-      : channel_(std::move(address), max_idle, clock), clock_(clock) {}
+  RemoteCaller(HostPort address, size_t max_idle, Duration patience, const Clock& clock)
+      : channel_(std::move(address), max_idle, patience, clock), clock_(clock) {}
 
   // OK: `reply` is the master's answer, of a term not older than any before, and its status is OK.
   template <typename Request, typename Reply>

@@ -1,5 +1,7 @@
 #include "master/api/remote_channel.h"
 
+#include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "master/api/wire_limits.h"
@@ -8,8 +10,14 @@ namespace mooncake {
 
 using wire::FrameSocket;
 
-RemoteChannel::RemoteChannel(HostPort address, size_t max_idle, const Clock& clock)
-    : address_(std::move(address)), max_idle_(max_idle), clock_(clock) {}
+namespace {
+constexpr Duration kFirstPause = Millis(20);
+constexpr Duration kLongestPause = Millis(200);
+}  // namespace
+
+RemoteChannel::RemoteChannel(HostPort address, size_t max_idle, Duration patience,
+                             const Clock& clock)
+    : address_(std::move(address)), max_idle_(max_idle), patience_(patience), clock_(clock) {}
 
 std::unique_ptr<FrameSocket> RemoteChannel::TakeIdle() {
   for (;;) {
@@ -35,15 +43,29 @@ size_t RemoteChannel::idle_connections() const {
   return idle_.With([](const Idle& idle) { return idle.size(); });
 }
 
+Result<std::unique_ptr<FrameSocket>> RemoteChannel::Dial(TimePoint deadline) {
+  const TimePoint enough = std::min(deadline, SaturatingAdd(clock_.Now(), patience_));
+  for (Duration pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
+    auto fresh = FrameSocket::Connect(address_, clock_, deadline);
+    if (fresh.ok()) {
+      connected_.store(true, std::memory_order_relaxed);
+      return std::make_unique<FrameSocket>(std::move(fresh).value());
+    }
+    const bool restarting = connected_.load(std::memory_order_relaxed) &&
+                            fresh.code() == ErrorCode::kRpcFail &&
+                            SaturatingAdd(clock_.Now(), pause) < enough;
+    if (!restarting) return fresh.status();
+    std::this_thread::sleep_for(pause);
+  }
+}
+
 Status RemoteChannel::Exchange(MutableByteSpan frame, TimePoint deadline,
                                const std::function<Status(ByteSpan)>& decode) {
   auto connection = TakeIdle();
   bool pooled = connection != nullptr;
   for (;;) {
     if (connection == nullptr) {
-      auto fresh = FrameSocket::Connect(address_, clock_, deadline);
-      if (!fresh.ok()) return fresh.status();
-      connection = std::make_unique<FrameSocket>(std::move(fresh).value());
+      ASSIGN_OR_RETURN(connection, Dial(deadline));
     }
     Status status = connection->Send(frame, clock_, deadline);
     if (status.ok()) {

@@ -1,6 +1,7 @@
 // Request and reply over a pool of connections to one address: the part of the remote master that knows nothing of Thrift.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -8,7 +9,7 @@
 #include "master/api/wire_socket.h"
 #include "transfer/base/clock.h"
 #include "transfer/base/guarded.h"
-#include "transfer/base/status.h"
+#include "transfer/base/result.h"
 #include "transfer/base/units.h"
 
 namespace mooncake {
@@ -16,7 +17,9 @@ namespace mooncake {
 // Thread-safe. Opens as many connections as there are calls at one time, keeps at most `max_idle` of them.
 class RemoteChannel {
  public:
-  RemoteChannel(HostPort address, size_t max_idle, const Clock& clock);
+  // A peer that was reached once and now takes no connections is taken to be starting again: for `patience`, no longer than the
+  // deadline, it is tried again. Nothing has been sent then.
+  RemoteChannel(HostPort address, size_t max_idle, Duration patience, const Clock& clock);
 
   // Sends `frame` (four bytes of room in front) and gives the reply's bytes to `decode`, whose status is returned. When a connection
   // from the pool turns out to be dead before any byte of the reply came, the frame is sent once more on a new
@@ -32,11 +35,14 @@ class RemoteChannel {
   using Idle = std::vector<std::unique_ptr<wire::FrameSocket>>;
 
   std::unique_ptr<wire::FrameSocket> TakeIdle();
+  Result<std::unique_ptr<wire::FrameSocket>> Dial(TimePoint deadline);
   void Keep(std::unique_ptr<wire::FrameSocket> connection);
 
   const HostPort address_;
   const size_t max_idle_;
+  const Duration patience_;
   const Clock& clock_;
+  std::atomic<bool> connected_{false};  // once
   Guarded<Idle> idle_;
 };
 

@@ -12,7 +12,8 @@ namespace {
 class RemoteMaster final : public MasterApi {
  public:
   RemoteMaster(RemoteMasterOptions options, const Clock& clock)
-      : caller_(std::move(options.address), options.max_idle_connections, clock) {}
+      : caller_(std::move(options.address), options.max_idle_connections, options.restart_patience,
+                clock) {}
 
   Result<PingReply> Ping(const ClientId& client, const std::string& address,
                          TimePoint deadline) override {

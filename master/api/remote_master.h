@@ -13,6 +13,9 @@ namespace mooncake {
 struct RemoteMasterOptions {
   HostPort address;                  // name, IPv4 or IPv6
   size_t max_idle_connections = 16;  // kept open between calls
+  // A master that was reached once and now refuses connections is taken to be starting again: calls try for so long, no longer than
+  // their deadline.
+  Duration restart_patience = Seconds(5);
 };
 
 // Thread-safe; opens connections when they are needed, so it is never an error that the master is down at this point. `clock` must

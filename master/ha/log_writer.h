@@ -17,8 +17,8 @@ namespace mooncake {
 
 struct LogWriterOptions {
   size_t records_per_commit = 4096;
-  uint64_t max_waiting = 1 << 20;      // records; see full()
-  Duration retry_every = Millis(200);  // after a failure
+  uint64_t max_waiting = 1 << 20;     // records; see full()
+  Duration retry_every = Seconds(1);  // after a failure
 };
 
 struct LogNumbers {

@@ -1,11 +1,14 @@
 #include "master/ha/rocksdb_log.h"
 
+#include <cstdarg>
+#include <cstdio>
 #include <filesystem>
 #include <utility>
 
 #include <glog/logging.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/db.h>
+#include <rocksdb/env.h>
 #include <rocksdb/options.h>
 #include <rocksdb/write_batch.h>
 
@@ -23,12 +26,23 @@ constexpr char kLogPrefix = 'L';
 
 std::string LogKey(uint64_t sequence) { return kLogPrefix + BigEndian(sequence); }
 
+// RocksDB's own log file would be on the same disk, and Debian's build ends the process when it cannot be written.
+class ToOurLog final : public rocksdb::Logger {
+ public:
+  ToOurLog() : Logger(rocksdb::WARN_LEVEL) {}
+  using Logger::Logv;
+  void Logv(const char* format, va_list arguments) override {
+    char line[1024];
+    std::vsnprintf(line, sizeof line, format, arguments);
+    VLOG(1) << "RocksDB: " << line;  // what matters comes as a status, and is told once
+  }
+};
+
 rocksdb::Options LogOptions() {
   rocksdb::Options options;
   options.create_if_missing = true;
   options.compression = rocksdb::kLZ4Compression;
-  options.info_log_level = rocksdb::WARN_LEVEL;
-  options.keep_log_file_num = 2;
+  options.info_log = std::make_shared<ToOurLog>();
   options.max_total_wal_size = uint64_t{256} << 20;
   // The torn end that a crash leaves is left out; damage is an error here.
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;

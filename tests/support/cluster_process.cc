@@ -18,6 +18,8 @@
 namespace mooncake::testing {
 namespace {
 
+bool IsMounted(const SegmentInfo& segment) { return segment.status == SegmentStatus::kOk; }
+
 // Debug and sanitizer builds on a busy machine are slow to start.
 constexpr Duration kStartLimit = Seconds(30);
 
@@ -144,7 +146,8 @@ bool ClusterProcess::WaitForSegments(size_t count, Duration limit) {
   return Eventually(
       [&] {
         const auto segments = client->master().GetSegments({}, SystemClock().Now() + Seconds(5));
-        return segments.ok() && segments->size() == count;
+        return segments.ok() && std::count_if(segments->begin(), segments->end(), IsMounted) ==
+                                    static_cast<std::ptrdiff_t>(count);
       },
       limit);
 }

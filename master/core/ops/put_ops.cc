@@ -58,6 +58,12 @@ Status NoRoom(const State& state, uint64_t size) {
   for (const uint32_t slot : state.pool.allocatable()) {
     largest = std::max(largest, state.pool.at(slot).allocator->LargestFree());
   }
+  const auto is_away = [&](const auto& mounted) { return !state.pool.at(mounted.second).attached; };
+  if (std::any_of(state.pool.by_name().begin(), state.pool.by_name().end(), is_away)) {
+    return {ErrorCode::kUnavailableInCurrentStatus,
+            "no room for " + std::to_string(size) +
+                " bytes while nodes have not mounted again after the master's restart"};
+  }
   return {ErrorCode::kNoAvailableHandle,
           std::to_string(size) + " bytes wanted, " +
               std::to_string(state.pool.capacity() - state.pool.used()) + " of " +

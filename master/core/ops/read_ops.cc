@@ -47,8 +47,9 @@ Result<ReplicaList> GetReplicaList(State& state, TimePoint now, const ObjectName
   Object* object = Lookup(state, now, name);
   if (object != nullptr && IsReadable(state, *object)) {
     if (IsAttached(state, *object)) return LeaseAndDescribe(state, now, *object);
-    return {ErrorCode::kReplicaIsNotReady,
-            "key " + Quote(name.key) + " was restored, its nodes have not mounted again yet"};
+    return {ErrorCode::kUnavailableInCurrentStatus,
+            "key " + Quote(name.key) +
+                " is known from before the master's restart; its nodes have not mounted again yet"};
   }
   CountMiss(state, name);
   if (object == nullptr) return NotFound(name.key);

@@ -160,7 +160,7 @@ TEST_F(PersistTest, RestoredObjectsAreReadOnlyAfterTheirNodeMountedWithANewEpoch
   const auto before = Get("k").value().replicas;
   auto next = RestartWith(Last());
   EXPECT_EQ(report_.versions, 1u);
-  EXPECT_EQ(Look(*next, "k"), ErrorCode::kReplicaIsNotReady);
+  EXPECT_EQ(Look(*next, "k"), ErrorCode::kUnavailableInCurrentStatus);
   EXPECT_EQ(next->PutStart(now_, {kWriter, Name("l"), 10, WriteMode::kCreate, {}, {}}).code(),
             ErrorCode::kNoAvailableHandle);
   EXPECT_EQ(next->Ping(now_, d.owner, "a")->status, PingStatus::kNeedRemount);

@@ -1,0 +1,278 @@
+// A master that is killed and started again on its state_dir, with real nodes and clients that live on. Field reports F066, F069,
+// F072, F073.
+#include <sys/mount.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "tests/integration/cluster/cluster_fixture.h"
+
+namespace mooncake::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+class StateFolder {
+ public:
+  StateFolder() {
+    std::string name = ::testing::TempDir() + "mc-test-master-XXXXXX";
+    path_ = mkdtemp(name.data());
+  }
+  ~StateFolder() {
+    if (small_disk_) umount2(path_.c_str(), MNT_DETACH);
+    fs::remove_all(path_);
+  }
+  // From now on it is a disk of so many bytes.
+  void MakeSmall(const std::string& bytes) {
+    const std::string options = "size=" + bytes;
+    ASSERT_EQ(mount("mc-test", path_.c_str(), "tmpfs", 0, options.c_str()), 0) << "needs root";
+    small_disk_ = true;
+  }
+  std::string path() const { return path_; }
+  MasterSpec Master(const std::string& durability) const {
+    MasterSpec spec = QuickMaster();
+    spec.flags.push_back("--state_dir=" + path() + "/state");
+    spec.flags.push_back("--durability=" + durability);
+    return spec;
+  }
+
+ private:
+  fs::path path_;
+  bool small_disk_ = false;
+};
+
+int Rounds() {
+  const char* rounds = std::getenv("MC_ROUNDS");
+  return rounds == nullptr ? 4 : std::atoi(rounds);
+}
+
+// A key, and what may be read under it.
+struct Truth {
+  std::set<uint64_t> possible = {0};  // versions; 0: nothing
+  uint64_t next = 1;
+};
+
+// Puts, replaces and removes its own keys, and remembers what was acknowledged.
+class Worker {
+ public:
+  Worker(ClusterProcess& cluster, int number)
+      : client_(cluster.Connect(Patient())), number_(number) {}
+
+  void Run(const std::atomic<bool>& stop) {
+    for (uint64_t step = 0; !stop; ++step) {
+      const std::string key = "w" + std::to_string(number_) + "/" + std::to_string(step % 37);
+      Truth& truth = truths_[key];
+      const bool remove = step % 5 == 4;
+      const uint64_t version = remove ? 0 : truth.next++;
+      // Until it is acknowledged it may have happened or not.
+      truth.possible.insert(version);
+      const Status status =
+          remove ? client_->Remove(key, /*force=*/true)
+                 : client_->Put(key, AsBytes(ValueFor(key, version, 3000)), Replacing()).status();
+      if (status.ok() || (remove && status.code() == ErrorCode::kObjectNotFound))
+        truth.possible = {version};
+      acknowledged_ += status.ok();
+    }
+  }
+  // Reads everything. `may_forget`: what was acknowledged may be missing, but never wrong or old.
+  uint64_t Check(bool may_forget) {
+    uint64_t forgotten = 0;
+    for (auto& [key, truth] : truths_) {
+      std::string value;
+      const Status status = client_->Get(key, &value);
+      uint64_t version = 0;
+      if (status.ok()) {
+        const auto read = VersionOf(key, value);
+        EXPECT_TRUE(read.has_value()) << "wrong bytes under " << key;
+        version = read.value_or(0);
+      } else {
+        EXPECT_EQ(status.code(), ErrorCode::kObjectNotFound) << key << ": " << status;
+      }
+      if (truth.possible.contains(version)) continue;
+      EXPECT_TRUE(may_forget && version == 0)
+          << key << " shows version " << version << ", the last acknowledged is "
+          << *truth.possible.rbegin();
+      truth.possible = {0};
+      ++forgotten;
+    }
+    return forgotten;
+  }
+  uint64_t acknowledged() const { return acknowledged_; }
+
+ private:
+  static ClientOptions Patient() {
+    ClientOptions options;
+    options.timeout = Seconds(5);
+    return options;
+  }
+
+  std::unique_ptr<Client> client_;
+  const int number_;
+  uint64_t acknowledged_ = 0;
+  std::map<std::string, Truth> truths_;
+};
+
+class Durability : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Durability, KillingTheMasterUnderLoadNeverShowsAWrongOrOldValue) {
+  const bool sync = std::string(GetParam()) == "sync";
+  StateFolder state;
+  MasterSpec spec = state.Master(GetParam());
+  spec.flags.push_back("--snapshot_interval_seconds=1");
+  ClusterProcess cluster(spec);
+  cluster.StartNode({.name = "a"});
+  cluster.StartNode({.name = "b"});
+  ASSERT_TRUE(cluster.WaitForService());
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (int i = 0; i < 3; ++i) workers.push_back(std::make_unique<Worker>(cluster, i));
+  uint64_t forgotten = 0;
+  for (int round = 0; round < Rounds(); ++round) {
+    std::atomic<bool> stop = false;
+    std::vector<std::thread> threads;
+    uint64_t before = 0;
+    for (auto& worker : workers) before += worker->acknowledged();
+    for (auto& worker : workers) threads.emplace_back([&] { worker->Run(stop); });
+    std::this_thread::sleep_for(Millis(300 + 170 * (round % 5)));
+    cluster.RestartMaster();
+    stop = true;
+    for (std::thread& thread : threads) thread.join();
+    ASSERT_TRUE(cluster.WaitForSegments(2)) << "round " << round;
+    uint64_t after = 0;
+    for (auto& worker : workers) after += worker->acknowledged();
+    EXPECT_GT(after, before) << "the load was not one";
+    for (auto& worker : workers) forgotten += worker->Check(!sync);
+    if (HasFailure()) return;
+  }
+  RecordProperty("forgotten", static_cast<int>(forgotten));
+  if (sync) {
+    EXPECT_EQ(forgotten, 0u);
+  }
+
+  // The books: everything away, everything free.
+  auto client = cluster.Connect();
+  ASSERT_EQ(cluster.Admin({"rm", "--regex", ".*", "--yes", "--force"}).ended.exit_status, 0);
+  EXPECT_TRUE(Eventually([&] { return StatusOf(*client).used == 0; })) << StatusOf(*client).used;
+  EXPECT_EQ(StatusOf(*client).object_count, 0u);
+}
+INSTANTIATE_TEST_SUITE_P(Modes, Durability, ::testing::Values("async", "sync"),
+                         [](const auto& mode) { return std::string(mode.param); });
+
+TEST(DurableMaster, AllIsReadableSoonAfterARestart) {
+  StateFolder state;
+  ClusterProcess cluster(state.Master("sync"));
+  cluster.StartNode({.name = "a"});
+  ASSERT_TRUE(cluster.WaitForSegments(1));
+  auto client = cluster.Connect();
+  for (int i = 0; i < 100; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    ASSERT_TRUE(client->Put(key, AsBytes(ValueFor(key, 1, 10000))).ok());
+  }
+  cluster.RestartMaster();
+  ASSERT_TRUE(
+      Eventually([&] { return client->Get("k0", std::make_unique<std::string>().get()).ok(); }));
+  for (int i = 0; i < 100; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    std::string value;
+    const Status status = client->Get(key, &value);
+    ASSERT_TRUE(status.ok()) << key << ": " << status;
+    EXPECT_EQ(VersionOf(key, value), 1u);
+  }
+}
+
+TEST(DurableMaster, AMountReadsOnAfterARestart) {
+  StateFolder state;
+  ClusterProcess cluster(state.Master("async"));
+  cluster.StartNode({.name = "a"});
+  ASSERT_TRUE(cluster.WaitForSegments(1));
+  const std::string folder = state.path() + "/mnt";
+  auto mount = cluster.Mount({.folder = folder});
+  const std::string value = ValueFor("f", 1, 100000);
+  std::ofstream(*mount / "f") << value;
+  cluster.RestartMaster();
+  const auto read = [&] {
+    std::ifstream in(*mount / "f");
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  EXPECT_TRUE(Eventually([&] { return read() == value; }));
+}
+
+TEST(DurableMaster, ANodeThatDiedWithTheMasterTakesItsObjectsAlong) {
+  StateFolder state;
+  ClusterProcess cluster(state.Master("sync"));
+  cluster.StartNode({.name = "a"});
+  ASSERT_TRUE(cluster.WaitForSegments(1));
+  auto client = cluster.Connect();
+  ASSERT_TRUE(client->Put("k", AsBytes(ValueFor("k", 1, 10000))).ok());
+  cluster.node("a").Kill();
+  cluster.RestartMaster();
+  cluster.StartNode({.name = "a"});
+  ASSERT_TRUE(cluster.WaitForService());
+  std::string value;
+  EXPECT_TRUE(
+      Eventually([&] { return client->Get("k", &value).code() == ErrorCode::kObjectNotFound; }));
+  EXPECT_TRUE(Eventually([&] { return StatusOf(*client).used == 0; })) << StatusOf(*client).used;
+}
+
+TEST(DurableMaster, ASecondMasterOnTheSameFolderIsRefused) {
+  StateFolder state;
+  ClusterProcess cluster(state.Master("sync"));
+  Process second({.command = {ProgramPath("mooncake-master"), "--rpc_port=0", "--metrics_port=0",
+                              "--state_dir=" + state.path() + "/state"}});
+  const auto ended = second.Wait();
+  ASSERT_TRUE(ended.has_value());
+  EXPECT_EQ(ended->exit_status, 1);
+  EXPECT_NE(second.Errors().find("in use by another master"), std::string::npos) << second.Errors();
+}
+
+// F072: at random points of a filling disk the process lives, serves, and what it knows at a restart is right.
+TEST(DurableMaster, AFullDiskStopsNeitherTheServiceNorTheNextStart) {
+  StateFolder state;
+  state.MakeSmall("3m");
+  MasterSpec spec = state.Master("async");
+  spec.flags.push_back("--snapshot_interval_seconds=1");
+  ClusterProcess cluster(spec);
+  cluster.StartNode({.name = "a"});
+  ASSERT_TRUE(cluster.WaitForService());
+  ClientOptions options;
+  options.timeout = Seconds(2);
+  auto client = cluster.Connect(options);
+  ASSERT_TRUE(client->Put("first", AsBytes(ValueFor("first", 1, 1000))).ok());
+  // Fills the rest of the disk with something else.
+  const std::string ballast = state.path() + "/ballast";
+  {
+    std::ofstream out(ballast, std::ios::binary);
+    const std::string block(4096, 'x');
+    while (out.write(block.data(), 4096) && out.flush()) {
+    }
+  }
+  for (int i = 0; i < 2000; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    client->Put(key, AsBytes(ValueFor(key, 1, 100))).status().Ignore("it may be refused");
+  }
+  std::string value;
+  ASSERT_EQ(client->Get("first", &value), Status::Ok()) << "reading goes on";
+  ASSERT_TRUE(cluster.master().Running());
+
+  // On the full disk a start works with what is there.
+  cluster.RestartMaster();
+  ASSERT_TRUE(cluster.WaitForSegments(1));
+  EXPECT_TRUE(Eventually([&] { return client->Get("first", &value).ok(); }));
+  EXPECT_EQ(VersionOf("first", value), 1u);
+
+  // And when there is room again everything works without another one.
+  fs::remove(ballast);
+  EXPECT_TRUE(Eventually(
+      [&] { return client->Put("last", AsBytes(ValueFor("last", 1, 100)), Replacing()).ok(); }));
+  EXPECT_TRUE(Eventually([&] { return client->Remove("first", true).ok(); }));
+  cluster.RestartMaster();
+  EXPECT_TRUE(Eventually([&] { return client->Get("last", &value).ok(); }));
+  EXPECT_EQ(client->Get("first", &value).code(), ErrorCode::kObjectNotFound);
+}
+
+}  // namespace
+}  // namespace mooncake::testing
