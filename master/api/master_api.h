@@ -94,10 +94,12 @@ class MasterApi {
   // objects are gone at once.
   virtual Status MountSegment(const ClientId& client, const SegmentDescriptor& segment,
                               TimePoint deadline) = 0;
-  // After kNeedRemount: all segments of this node, with their new epochs.
+  // After kNeedRemount: all segments of this node, with their new epochs, and the log position that the last master it was mounted at told
+  // it. A master that was restored from an older state than that does not know what was removed since, so nothing of what it restored is
+  // kept.
   virtual Status ReMountSegments(const ClientId& client,
                                  std::span<const SegmentDescriptor> segments,
-                                 TimePoint deadline) = 0;
+                                 uint64_t seen_log_position, TimePoint deadline) = 0;
   // Unknown id: OK.
   virtual Status UnmountSegment(const ClientId& client, const SegmentId& id,
                                 TimePoint deadline) = 0;

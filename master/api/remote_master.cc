@@ -223,11 +223,12 @@ class RemoteMaster final : public MasterApi {
   }
 
   Status ReMountSegments(const ClientId& client, std::span<const SegmentDescriptor> segments,
-                         TimePoint deadline) override {
+                         uint64_t seen_log_position, TimePoint deadline) override {
     RETURN_IF_ERROR(wire::CheckCount("segments", segments.size(), kMaxBatch));
     thriftgen::ReMountSegmentsRequest request;
     request.client = wire::EncodeUuid(client);
     request.segments = wire::EncodeAll<thriftgen::SegmentDescriptor>(segments);
+    request.seen_log_position = static_cast<int64_t>(seen_log_position);
     return Plain("ReMountSegments", &C::send_ReMountSegments, &C::recv_ReMountSegments, request,
                  deadline);
   }

@@ -69,6 +69,7 @@ struct PingReply {
   Term term;
   int64_t master_now_ms = 0;  // the master's monotonic clock, for write deadlines
   Duration client_ttl{};      // ping several times within this
+  uint64_t log_position = 0;  // up to here the master's log is durable; 0: it keeps none
 };
 
 struct ClusterStatus {

@@ -78,6 +78,7 @@ thriftgen::PingReply Encode(const PingReply& reply) {
   out.term = static_cast<int64_t>(reply.term.value);
   out.master_now_ms = reply.master_now_ms;
   out.client_ttl_ns = reply.client_ttl.count();
+  out.log_position = static_cast<int64_t>(reply.log_position);
   return out;
 }
 
@@ -88,6 +89,7 @@ Result<PingReply> Decode(thriftgen::PingReply&& in) {
   out.term = Term{static_cast<uint64_t>(in.term)};
   out.master_now_ms = in.master_now_ms;
   out.client_ttl = check.NotNegative("client_ttl", in.client_ttl_ns);
+  out.log_position = check.Unsigned("log_position", in.log_position, INT64_MAX);
   RETURN_IF_ERROR(check.status());
   return out;
 }

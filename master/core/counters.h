@@ -42,6 +42,8 @@ struct Counters {
   uint64_t held = 0;  // of used: free once the log is durable
   uint64_t segments = 0;
   uint64_t quarantined_segments = 0;
+  uint64_t distrusted_segments =
+      0;                       // restored, and emptied since a node had heard of a later state
   uint64_t dead_segments = 0;  // not yet swept
   uint64_t clients = 0;
 };

@@ -212,8 +212,9 @@ Status MetadataCore::MountSegment(TimePoint now, const ClientId& client,
   return core::MountSegment(*state_, now, client, segment);
 }
 Status MetadataCore::ReMountSegments(TimePoint now, const ClientId& client,
-                                     std::span<const SegmentDescriptor> segments) {
-  return core::ReMountSegments(*state_, now, client, segments);
+                                     std::span<const SegmentDescriptor> segments,
+                                     uint64_t seen_log_position) {
+  return core::ReMountSegments(*state_, now, client, segments, seen_log_position);
 }
 Status MetadataCore::UnmountSegment(TimePoint, const ClientId& client, const SegmentId& id) {
   return core::UnmountSegment(*state_, client, id);

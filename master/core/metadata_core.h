@@ -104,7 +104,8 @@ class MetadataCore {
   // --- segments and clients ---
   Status MountSegment(TimePoint now, const ClientId& client, const SegmentDescriptor& segment);
   Status ReMountSegments(TimePoint now, const ClientId& client,
-                         std::span<const SegmentDescriptor> segments);
+                         std::span<const SegmentDescriptor> segments,
+                         uint64_t seen_log_position = 0);
   Status UnmountSegment(TimePoint now, const ClientId& client, const SegmentId& id);
   Status GracefulUnmountSegment(TimePoint now, const ClientId& client, const SegmentId& id,
                                 Duration grace);

@@ -25,6 +25,7 @@ struct Segment {
   SegmentStatus status = SegmentStatus::kUndefined;
   bool live = false;
   bool attached = true;  // false: restored, and its node has not mounted it here with a newer epoch
+  bool restored = false;     // what was in it at first is known from an earlier term
   uint64_t usable_from = 0;  // while kUndefined: takes extents when this sequence is durable
   uint32_t host = 0;         // number of descriptor.host_id; equal = same host
   std::unique_ptr<SegmentAllocator> allocator;  // dead: until its blocks were swept

@@ -78,6 +78,7 @@ struct State {
   // since a predecessor may have granted leases that long.
   TimePoint quiet_until{};
   TimePoint old_leases_end{};
+  uint64_t restored_upto = 0;  // position in the log
 
   ObjectTable table;
   SegmentPool pool;

@@ -298,9 +298,9 @@ Status MasterService::MountSegment(const ClientId& client, const SegmentDescript
 
 Status MasterService::ReMountSegments(const ClientId& client,
                                       std::span<const SegmentDescriptor> segments,
-                                      TimePoint deadline) {
+                                      uint64_t seen_log_position, TimePoint deadline) {
   return Single(MasterCall::kReMountSegment, deadline, [&](TimePoint now) MC_REQUIRES(mutex_) {
-    return core_.ReMountSegments(now, client, segments);
+    return core_.ReMountSegments(now, client, segments, seen_log_position);
   });
 }
 

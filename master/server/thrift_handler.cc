@@ -299,7 +299,10 @@ void ThriftHandler::ReMountSegments(thriftgen::StatusReply& reply,
       ASSIGN_OR_RETURN(SegmentDescriptor segment, wire::Decode(std::move(in)));
       segments.push_back(std::move(segment));
     }
-    return master_.ReMountSegments(wire::DecodeUuid<ClientId>(request.client), segments, deadline);
+    if (request.seen_log_position < 0)
+      return {ErrorCode::kInvalidParams, "seen_log_position must not be negative"};
+    return master_.ReMountSegments(wire::DecodeUuid<ClientId>(request.client), segments,
+                                   static_cast<uint64_t>(request.seen_log_position), deadline);
   });
 }
 

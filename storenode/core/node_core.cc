@@ -36,11 +36,13 @@ void NodeCore::OnPing(TimePoint sent, TimePoint now, const Result<PingReply>& re
   const bool known_before = term_ != Term{};
   term_ = reply->term;
   client_ttl_ = reply->client_ttl;
+  log_position_ = reply->log_position;
   clock_ = MasterClockSample{.master_ms = reply->master_now_ms, .at = sent};
   failing_since_.reset();
   reached_ = true;
   if ((new_term && known_before) || reply->status == PingStatus::kNeedRemount)
     phase_ = NodePhase::kDetached;
+  if (phase_ == NodePhase::kMounted) seen_log_position_ = log_position_;
   // Mounts that keep being refused back off although the pings between them succeed.
   if (new_term || phase_ == NodePhase::kMounted) backoff_ = Duration::zero();
   // A mounted node rests until the next ping, the others go on at once.
@@ -56,6 +58,7 @@ void NodeCore::OnMount(TimePoint now, const Status& status) {
   }
   backoff_ = Duration::zero();
   phase_ = NodePhase::kMounted;
+  seen_log_position_ = log_position_;
   due_ = now + PingInterval();
   verify_due_ = now + options_.verify_interval;
 }

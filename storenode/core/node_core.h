@@ -77,6 +77,8 @@ class NodeCore {
 
   NodePhase phase() const { return phase_; }
   Term term() const { return term_; }
+  // The log position that the master told where the segments were mounted last: what it knew, a later one must know.
+  uint64_t seen_log_position() const { return seen_log_position_; }
   // None until a ping succeeded. The latest of the present term.
   std::optional<MasterClockSample> master_clock() const { return clock_; }
   // Since when no ping has succeeded; nothing while the last one did.
@@ -93,6 +95,8 @@ class NodeCore {
   bool reached_ = false;     // kDetached, kUnsure: a ping succeeded, so mount or verify is next
   bool epoch_used_ = false;  // the present epoch was sent to a master
   Term term_{};
+  uint64_t log_position_ = 0;  // of the present term
+  uint64_t seen_log_position_ = 0;
   Duration client_ttl_{};
   Duration backoff_{};  // 0: the last step succeeded
   TimePoint due_{};     // of the next step

@@ -178,7 +178,7 @@ Status HeartbeatLoop::TryMount(bool advance_epoch) {
   clock_term_ = core_.term();
   UpdateClock();
   // Never MountSegment, not even at first: a ping has registered this node, and the master waits to be told of all its segments.
-  return parts_.master.ReMountSegments(options_.node, segments(),
+  return parts_.master.ReMountSegments(options_.node, segments(), core_.seen_log_position(),
                                        parts_.clock.Now() + kCallTimeout);
 }
 

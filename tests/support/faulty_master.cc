@@ -150,9 +150,10 @@ Status FaultyMaster::MountSegment(const ClientId& client, const SegmentDescripto
 }
 Status FaultyMaster::ReMountSegments(const ClientId& client,
                                      std::span<const SegmentDescriptor> segments,
-                                     TimePoint deadline) {
-  return One("ReMountSegments",
-             [&] { return inner_->ReMountSegments(client, segments, deadline); });
+                                     uint64_t seen_log_position, TimePoint deadline) {
+  return One("ReMountSegments", [&] {
+    return inner_->ReMountSegments(client, segments, seen_log_position, deadline);
+  });
 }
 Status FaultyMaster::UnmountSegment(const ClientId& client, const SegmentId& id,
                                     TimePoint deadline) {

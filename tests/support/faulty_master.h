@@ -67,7 +67,7 @@ class FaultyMaster final : public MasterApi {
   Status MountSegment(const ClientId& client, const SegmentDescriptor& segment,
                       TimePoint deadline) override;
   Status ReMountSegments(const ClientId& client, std::span<const SegmentDescriptor> segments,
-                         TimePoint deadline) override;
+                         uint64_t seen_log_position, TimePoint deadline) override;
   Status UnmountSegment(const ClientId& client, const SegmentId& id, TimePoint deadline) override;
   Status GracefulUnmountSegment(const ClientId& client, const SegmentId& id, Duration grace,
                                 TimePoint deadline) override;

@@ -61,7 +61,8 @@ class NullMaster : public MasterApi {
   Status MountSegment(const ClientId&, const SegmentDescriptor&, TimePoint) override {
     return No();
   }
-  Status ReMountSegments(const ClientId&, std::span<const SegmentDescriptor>, TimePoint) override {
+  Status ReMountSegments(const ClientId&, std::span<const SegmentDescriptor>, uint64_t,
+                         TimePoint) override {
     return No();
   }
   Status UnmountSegment(const ClientId&, const SegmentId&, TimePoint) override { return No(); }

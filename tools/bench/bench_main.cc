@@ -12,6 +12,7 @@
 #include "tools/bench/master_bench.h"
 #include "tools/bench/mount_bench.h"
 #include "tools/bench/replay_bench.h"
+#include "tools/bench/restart_bench.h"
 #include "tools/bench/transfer_bench.h"
 #include "transfer/base/clock.h"
 
@@ -37,6 +38,7 @@ struct Options {
   MasterBenchOptions master;
   TransferBenchOptions transfer;
   MountBenchOptions mount;
+  RestartBenchOptions restart;
   ReplayOptions replay;
 };
 
@@ -44,7 +46,7 @@ Status Apply(Options& options) {
   ASSIGN_OR_RETURN(const Duration time, ParseDuration(options.time, Seconds(1)));
   if (time <= Duration::zero())
     return Status(ErrorCode::kInvalidParams, "--time: must be more than nothing");
-  options.master.time = options.transfer.time = options.mount.time = time;
+  options.master.time = options.transfer.time = options.mount.time = options.restart.time = time;
   if (options.sizes.empty()) return Status::Ok();
   std::vector<uint64_t> sizes;
   for (const std::string& text : options.sizes) {
@@ -100,6 +102,14 @@ void Describe(CLI::App& app, Options& options) {
       ->type_name("N,...")
       ->delimiter(',')
       ->check(CLI::Range(1, 256));
+  CLI::App* restart = app.add_subcommand(
+      "restart", "a durable master: waits during snapshots, and the time until all is back");
+  restart->add_option("--objects", options.restart.objects, "1000000 if not given")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100000000));
+  restart
+      ->add_option("--dir", options.restart.dir, "folder on the disk to be used; /tmp if not given")
+      ->type_name("DIR");
   CLI::App* transfer = app.add_subcommand(
       "transfer",
       "Put and Get over memcpy, shared memory and TCP, beside memcpy and a bare TCP stream");
@@ -161,7 +171,13 @@ int Run(int argc, char** argv) {
   if (app.got_subcommand("replay")) return RunReplay(options);
   const Clock& clock = SystemClock();
   BenchReport report;
-  auto rows = app.got_subcommand("master")     ? BenchMaster(options.master, clock, report.facts)
+  if (app.got_subcommand("restart")) {
+    auto facts = BenchRestart(options.restart, clock);
+    if (!facts.ok()) return Failed(facts.status());
+    report.facts = std::move(facts).value();
+  }
+  auto rows = app.got_subcommand("restart")    ? Result<std::vector<Row>>(std::vector<Row>())
+              : app.got_subcommand("master")   ? BenchMaster(options.master, clock, report.facts)
               : app.got_subcommand("transfer") ? BenchTransfer(options.transfer, clock)
                                                : BenchMount(options.mount, clock);
   if (!rows.ok()) return Failed(rows.status());

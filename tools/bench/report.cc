@@ -82,7 +82,7 @@ void PrintTable(const BenchReport& report, int width, std::ostream& out) {
                row.limit_name.empty() ? "-" : FormatRate(row.limit.PerSecond(), bytes),
                Share(row)});
   }
-  out << table.Render(width > 0 ? static_cast<size_t>(width) : 0);
+  if (!report.rows.empty()) out << table.Render(width > 0 ? static_cast<size_t>(width) : 0);
   for (const Fact& fact : report.facts) out << fact.label << ": " << Digits(fact.value) << "\n";
 }
 

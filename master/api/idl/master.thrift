@@ -87,6 +87,7 @@ struct PingReply {
   3: i32 ping_status
   4: i64 master_now_ms
   5: i64 client_ttl_ns
+  6: i64 log_position
 }
 
 struct PutStart {
@@ -315,6 +316,7 @@ struct ReMountSegmentsRequest {
   1: i32 timeout_ms
   2: common.Uuid client
   3: list<SegmentDescriptor> segments
+  4: i64 seen_log_position
 }
 struct UnmountSegmentRequest {
   1: i32 timeout_ms

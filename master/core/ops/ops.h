@@ -60,7 +60,7 @@ Result<PingReply> Ping(State& state, TimePoint now, const ClientId& client,
 Status MountSegment(State& state, TimePoint now, const ClientId& client,
                     const SegmentDescriptor& segment);
 Status ReMountSegments(State& state, TimePoint now, const ClientId& client,
-                       std::span<const SegmentDescriptor> segments);
+                       std::span<const SegmentDescriptor> segments, uint64_t seen_log_position);
 Status UnmountSegment(State& state, const ClientId& client, const SegmentId& id);
 Status GracefulUnmountSegment(State& state, TimePoint now, const ClientId& client,
                               const SegmentId& id, Duration grace);

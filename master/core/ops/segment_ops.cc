@@ -100,6 +100,17 @@ void DoMount(State& state, ClientState& owner, const SegmentDescriptor& segment)
   AwaitMount(state, slot);
 }
 
+// Somebody heard of a later state than the one that was restored: what was removed or replaced since is not known here, so all that was
+// restored goes. Nodes mount again with nothing in their segments.
+void DropRestored(State& state) {
+  std::vector<uint32_t> restored;
+  for (const auto& [name, slot] : state.pool.by_name()) {
+    if (state.pool.at(slot).restored) restored.push_back(slot);
+  }
+  for (const uint32_t slot : restored) Kill(state, slot, /*owner_must_remount=*/true);
+  state.counters.distrusted_segments += restored.size();
+}
+
 }  // namespace
 
 Result<PingReply> Ping(State& state, TimePoint now, const ClientId& id,
@@ -119,6 +130,7 @@ Result<PingReply> Ping(State& state, TimePoint now, const ClientId& id,
   reply.term = state.term;
   reply.master_now_ms = ToMillis(now.time_since_epoch());
   reply.client_ttl = state.options.client_ttl;
+  if (state.journal.on()) reply.log_position = state.journal.durable();
   return reply;
 }
 
@@ -139,13 +151,14 @@ Status MountSegment(State& state, TimePoint now, const ClientId& id,
 }
 
 Status ReMountSegments(State& state, TimePoint now, const ClientId& id,
-                       std::span<const SegmentDescriptor> segments) {
+                       std::span<const SegmentDescriptor> segments, uint64_t seen_log_position) {
   if (id.IsNil()) return {ErrorCode::kInvalidParams, "the client's id is nil"};
   RETURN_IF_ERROR(CheckBatch("segments", segments.size()));
   for (const SegmentDescriptor& segment : segments) {
     RETURN_IF_ERROR(CheckSegment(id, segment));
     RETURN_IF_ERROR(CheckMount(state, segment));
   }
+  if (seen_log_position > state.restored_upto) DropRestored(state);
   bool is_new = false;
   ClientState& client = Hear(state, now, id, is_new);
   std::vector<uint32_t> gone;

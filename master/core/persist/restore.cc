@@ -65,6 +65,7 @@ class Builder {
     }
     const uint32_t slot = state_.pool.Mount(descriptor);
     state_.pool.at(slot).attached = false;
+    state_.pool.at(slot).restored = true;
     state_.pool.SetStatus(slot, SegmentStatus::kUndefined);
     auto* owner = state_.clients.Find(descriptor.owner);
     if (owner == nullptr) {
@@ -186,6 +187,7 @@ RestoreReport Restore(State& state, TimePoint now, Restorer restorer, const Rest
   MC_CHECK(state.table.size() == 0 && state.pool.slot_count() == 0) << "not a new state";
   state.journal.Pause();
   state.quiet_until = SaturatingAdd(now, args.quiet);
+  state.restored_upto = args.sequence;
   if (args.lease > Duration::zero())
     state.old_leases_end = SaturatingAdd(state.quiet_until, args.lease);
   Builder builder(state, now, std::move(restorer), args);

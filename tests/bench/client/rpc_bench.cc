@@ -45,7 +45,7 @@ struct World {
                                     .protocol = "tcp",
                                     .endpoint = "127.0.0.1:1",
                                     .local_socket = ""};
-    MC_CHECK_OK(service->ReMountSegments(kClient, {&segment, 1}, Deadline()));
+    MC_CHECK_OK(service->ReMountSegments(kClient, {&segment, 1}, 0, Deadline()));
     for (int i = 0; i < kObjects; ++i) Put(*service, "key/" + std::to_string(i));
   }
 

@@ -284,7 +284,7 @@ TEST_P(MasterApiSuite, ASilentNodeIsGoneWithItsObjectsAndComesBackByRemounting) 
 
   SegmentDescriptor again = Segment(1, "segment1");
   again.epoch = AccessEpoch{2};
-  EXPECT_EQ(api().ReMountSegments(Node(1), {&again, 1}, Soon()), Status::Ok());
+  EXPECT_EQ(api().ReMountSegments(Node(1), {&again, 1}, 0, Soon()), Status::Ok());
   EXPECT_EQ(api().Ping(Node(1), "node", Soon())->status, PingStatus::kOk);
   EXPECT_NE(Put(Name("k")), kNoPut);
 }

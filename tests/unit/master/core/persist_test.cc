@@ -162,7 +162,7 @@ TEST_F(PersistTest, RestoredObjectsAreReadOnlyAfterTheirNodeMountedWithANewEpoch
   EXPECT_EQ(report_.versions, 1u);
   EXPECT_EQ(Look(*next, "k"), ErrorCode::kUnavailableInCurrentStatus);
   EXPECT_EQ(next->PutStart(now_, {kWriter, Name("l"), 10, WriteMode::kCreate, {}, {}}).code(),
-            ErrorCode::kNoAvailableHandle);
+            ErrorCode::kUnavailableInCurrentStatus);
   EXPECT_EQ(next->Ping(now_, d.owner, "a")->status, PingStatus::kNeedRemount);
   EXPECT_EQ(Attach(*next, now_, d, 1).code(), ErrorCode::kInvalidVersion);
   ASSERT_EQ(Attach(*next, now_, d, 2), Status::Ok());
@@ -368,6 +368,36 @@ TEST_F(PersistTest, ARecordOfOurOwnTermIsRefused) {
   auto next = RestartWith(end);
   EXPECT_EQ(report_.bad_records, 1u);
   EXPECT_EQ(next->GetStatus().object_count, 0u);
+}
+
+TEST_F(PersistTest, WhoeverHeardOfALaterStateMakesTheRestoredOneWorthNothing) {
+  const SegmentDescriptor a = Mount("a", kMiB);
+  const SegmentDescriptor b = Mount("b", kMiB);
+  Put("k", 1000);
+  Put("l", 1000);
+  Sync();
+  auto next = RestartWith(Last());
+  ASSERT_EQ(Attach(*next, now_, a, 2), Status::Ok());
+  SegmentDescriptor again = b;
+  again.epoch = {2};
+  ASSERT_EQ(next->ReMountSegments(now_, b.owner, {&again, 1}, Last() + 1), Status::Ok());
+  EXPECT_EQ(Look(*next, "k"), ErrorCode::kObjectNotFound);
+  EXPECT_EQ(Look(*next, "l"), ErrorCode::kObjectNotFound);
+  EXPECT_EQ(next->Ping(now_, a.owner, "a")->status, PingStatus::kNeedRemount);
+  EXPECT_EQ(next->Ping(now_, b.owner, "b")->status, PingStatus::kOk);
+  EXPECT_EQ(next->GetCounters().distrusted_segments, 2u);
+  EXPECT_EQ(next->CheckInvariants(now_).value_or(""), "");
+}
+
+TEST_F(PersistTest, WhoeverHeardOfTheRestoredStateOrOfAnOlderOneKeepsIt) {
+  const SegmentDescriptor a = Mount("a", kMiB);
+  Put("k", 1000);
+  Sync();
+  auto next = RestartWith(Last());
+  SegmentDescriptor again = a;
+  again.epoch = {2};
+  ASSERT_EQ(next->ReMountSegments(now_, a.owner, {&again, 1}, Last()), Status::Ok());
+  EXPECT_EQ(Look(*next, "k"), ErrorCode::kOk);
 }
 
 }  // namespace

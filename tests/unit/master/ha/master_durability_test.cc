@@ -34,7 +34,7 @@ class MasterDurabilityTest : public ::testing::Test {
     segment.owner = node_;
     segment.protocol = "tcp";
     segment.endpoint = "h:1";
-    ASSERT_EQ(service_->ReMountSegments(node_, {&segment, 1}, Soon()), Status::Ok());
+    ASSERT_EQ(service_->ReMountSegments(node_, {&segment, 1}, 0, Soon()), Status::Ok());
   }
   // What a crash leaves: nothing but the disk.
   void Restart(core::Durability mode = core::Durability::kSync) {

@@ -198,5 +198,22 @@ TEST_F(NodeCoreTest, TellsSinceWhenTheMasterIsSilent) {
   EXPECT_FALSE(core_.failing_since());
 }
 
+TEST_F(NodeCoreTest, ALaterMasterIsToldTheLogPositionOfTheOneBefore) {
+  Mount();
+  Rest();
+  auto reply = Reply(PingStatus::kOk);
+  reply->log_position = 40;
+  core_.OnPing(now_, now_, reply);
+  EXPECT_EQ(core_.seen_log_position(), 40u);
+  Rest();
+  reply = Reply(PingStatus::kNeedRemount, 8);
+  reply->log_position = 25;
+  core_.OnPing(now_, now_, reply);
+  EXPECT_EQ(core_.seen_log_position(), 40u) << "until it has heard of it";
+  ASSERT_EQ(core_.Next(now_).action, NodeAction::kMount);
+  core_.OnMount(now_, Status::Ok());
+  EXPECT_EQ(core_.seen_log_position(), 25u);
+}
+
 }  // namespace
 }  // namespace mooncake

@@ -37,7 +37,7 @@ class SmallMaster final : public testing::NullMaster {
                        .client_ttl = Millis(50)};
     });
   }
-  Status ReMountSegments(const ClientId&, std::span<const SegmentDescriptor> segments,
+  Status ReMountSegments(const ClientId&, std::span<const SegmentDescriptor> segments, uint64_t,
                          TimePoint) override {
     return state.With([&](State& s) {
       if (s.refuse != ErrorCode::kOk) return Status(s.refuse, "refused");
