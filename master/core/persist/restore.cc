@@ -22,7 +22,7 @@ class Builder {
     for (const auto& [id, segment] : restorer_.segments()) {
       if (segment.descriptor.has_value()) Mount(*segment.descriptor);
     }
-    for (const auto& [put_id, version] : restorer_.versions()) Consider(version);
+    for (const auto& [put_id, version] : restorer_.versions()) Consider(*version);
     // In the order in which they were written, which is about that of their last use.
     std::sort(chosen_.begin(), chosen_.end(), [](const Chosen& a, const Chosen& b) {
       return a.version->record.put_id < b.version->record.put_id;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <vector>
 
 #include "master/core/checks.h"
 #include "transfer/base/seal.h"
@@ -78,55 +79,65 @@ bool Restorer::Lives(const Version& version) const {
 }
 
 void Restorer::ForgetVersions() {
-  versions_.clear();
   names_.clear();
+  versions_.clear();
 }
 
 void Restorer::Forget(PutId put_id) {
   const auto found = versions_.find(put_id);
   if (found == versions_.end()) return;
-  names_.erase(Name{found->second.record.tenant, found->second.record.key});
+  names_.erase(found->second.get());
   versions_.erase(found);
 }
 
-void Restorer::SetName(PutId put_id, Name name) {
-  const auto [it, fresh] = names_.try_emplace(std::move(name), put_id);
+void Restorer::Enter(Version* version) {
+  // A snapshot comes in order of names.
+  if (!names_.empty() && ByName()(*names_.rbegin(), version)) {
+    names_.insert(names_.end(), version);
+    return;
+  }
+  const auto [place, fresh] = names_.insert(version);
   if (fresh) return;
-  versions_.erase(it->second);
-  it->second = put_id;
+  Version* const loser = *place;
+  names_.erase(place);
+  names_.insert(version);
+  versions_.erase(loser->record.put_id);
 }
 
 void Restorer::Take(VersionRecord record) {
-  Forget(record.put_id);
-  SetName(record.put_id, {record.tenant, record.key});
-  Version version;
+  std::unique_ptr<Version>& slot = versions_[record.put_id];
+  if (slot != nullptr) names_.erase(slot.get());
+  auto version = std::make_unique<Version>();
   for (const PlacedExtent& extent : record.extents)
-    version.lives.push_back(segments_[extent.segment].life);
-  version.record = std::move(record);
-  versions_.emplace(version.record.put_id, std::move(version));
+    version->lives.push_back(segments_[extent.segment].life);
+  version->record = std::move(record);
+  slot = std::move(version);
+  Enter(slot.get());
 }
 
 void Restorer::Take(const NameGoneRecord& record) { Forget(record.put_id); }
 
 void Restorer::Take(const PrefixRenamedRecord& record) {
-  std::vector<PutId> moved;
+  std::vector<Version*> moved;
   for (auto it = names_.lower_bound(Name{record.tenant, record.from});
-       it != names_.end() && it->first.first == record.tenant &&
-       it->first.second.compare(0, record.from.size(), record.from) == 0;
+       it != names_.end() && (*it)->record.tenant == record.tenant &&
+       (*it)->record.key.compare(0, record.from.size(), record.from) == 0;
        ++it) {
-    moved.push_back(it->second);
+    moved.push_back(*it);
   }
-  for (const PutId put_id : moved) {
-    VersionRecord& version = versions_.at(put_id).record;
-    std::string key = record.to + version.key.substr(record.from.size());
-    // One that was lost did not take part, and must not take the place of one that is there.
-    if (!Lives(versions_.at(put_id)) || key.size() > kMaxKeyBytes) {
-      Forget(put_id);
+  for (Version* const version : moved) {
+    std::string key = record.to + version->record.key.substr(record.from.size());
+    // One that was lost did not take part, and must not take the place of one that is there. Nor did one whose new name is taken: a
+    // snapshot knew it already, but it is younger than this; the log will name it again.
+    const auto taken = names_.find(Name{version->record.tenant, key});
+    if (!Lives(*version) || key.size() > kMaxKeyBytes ||
+        (taken != names_.end() && Lives(**taken))) {
+      Forget(version->record.put_id);
       continue;
     }
-    names_.erase(Name{version.tenant, version.key});
-    SetName(put_id, {version.tenant, key});
-    versions_.at(put_id).record.key = std::move(key);
+    names_.erase(version);
+    version->record.key = std::move(key);
+    Enter(version);
   }
 }
 

@@ -4,13 +4,15 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
-#include <vector>
 
-#include <absl/container/btree_map.h>
+#include <absl/container/btree_set.h>
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/inlined_vector.h>
 
 #include "master/core/persist/record.h"
 
@@ -28,15 +30,17 @@ class Restorer {
 
   struct Version {
     VersionRecord record;
-    std::vector<uint32_t> lives;  // of the segment of each extent, when this was said
+    absl::InlinedVector<uint32_t, 2> lives;  // of the segment of each extent, when this was said
   };
+  // Pointers, since versions are large and there are many of them.
+  using Versions = absl::flat_hash_map<PutId, std::unique_ptr<Version>>;
   // By segment: nothing while it is gone.
   struct SegmentState {
     std::optional<SegmentDescriptor> descriptor;
     uint32_t life = 0;
   };
 
-  const absl::flat_hash_map<PutId, Version>& versions() const { return versions_; }
+  const Versions& versions() const { return versions_; }
   const std::map<SegmentId, SegmentState>& segments() const { return segments_; }
   uint64_t bad_records() const { return bad_records_; }
   // Extent `index` lies in a segment that is still the one that it was written to.
@@ -45,7 +49,17 @@ class Restorer {
   bool Lives(const Version& version) const;
 
  private:
-  using Name = std::pair<std::string, std::string>;  // tenant, key
+  using Name = std::pair<std::string_view, std::string_view>;  // tenant, key
+  static Name NameOf(const VersionRecord& record) { return {record.tenant, record.key}; }
+  static const Name& NameOf(const Name& name) { return name; }
+  static Name NameOf(const Version* version) { return NameOf(version->record); }
+  struct ByName {
+    using is_transparent = void;
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      return NameOf(a) < NameOf(b);
+    }
+  };
 
   void Take(VersionRecord record);
   void Take(const NameGoneRecord& record);
@@ -53,10 +67,11 @@ class Restorer {
   void Take(SegmentRecord record);
   void Take(const SegmentGoneRecord& record);
   void Forget(PutId put_id);
-  void SetName(PutId put_id, Name name);
+  // Whoever has its name loses it.
+  void Enter(Version* version);
 
-  absl::flat_hash_map<PutId, Version> versions_;
-  absl::btree_map<Name, PutId> names_;
+  Versions versions_;
+  absl::btree_set<Version*, ByName> names_;
   std::map<SegmentId, SegmentState> segments_;
   uint64_t bad_records_ = 0;
 };
