@@ -59,8 +59,8 @@ bool MetadataCore::WantsChains() const { return state_->reuse != nullptr; }
 uint8_t MetadataCore::PlaceInChain(size_t count, NameAt name_at) const {
   return WantsChains() ? core::PlaceInChain(*state_, count, name_at) : kEndOfChain;
 }
-void MetadataCore::SetPlace(uint8_t place) {
-  if (state_->reuse != nullptr) state_->reuse->SetPlace(std::min(place, ReuseClass::kEnd));
+void MetadataCore::SetPlace(uint8_t place, size_t chain) {
+  if (state_->reuse != nullptr) state_->reuse->SetPlace(std::min(place, ReuseClass::kEnd), chain);
 }
 
 Result<PutStartReply> MetadataCore::PutStart(TimePoint now, const PutStartArgs& args) {

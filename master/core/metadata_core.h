@@ -50,11 +50,11 @@ class MetadataCore {
 
   // The keys of a batch are a chain: an engine names the blocks of a prompt in their order. The eviction policy may
   // learn from that (WantsChains): call PlaceInChain before the first key of a batch of reads or PutEnds, and
-  // SetPlace before each, with what that answered, or with kEndOfChain for the last. A few look-ups.
+  // SetPlace before each, with what that answered, or with kEndOfChain for the last, and the keys of the batch. A few look-ups.
   using NameAt = absl::FunctionRef<const ObjectName&(size_t)>;
   bool WantsChains() const;
   uint8_t PlaceInChain(size_t count, NameAt name_at) const;
-  void SetPlace(uint8_t place);
+  void SetPlace(uint8_t place, size_t chain);
 
   // --- object life ---
   // prefer_same_node is for whoever unpacks a batch: it puts the first key's segments into the

@@ -137,7 +137,7 @@ std::vector<Out> MasterService::Batch(MasterCall call, std::span<const Args> arg
       if (chain && out.empty() && args.size() > 1) place = core_.PlaceInChain(args.size(), name_at);
       while (out.size() < end) {
         const bool last = out.size() + 1 == args.size();
-        if (chain) core_.SetPlace(last ? core::kEndOfChain : place);
+        if (chain) core_.SetPlace(last ? core::kEndOfChain : place, args.size());
         out.push_back(work(now, args[out.size()]));
         if (const uint64_t sequence = core_.AnswerAfter(); sequence > 0)
           waits.push_back({out.size() - 1, sequence});

@@ -29,8 +29,11 @@ class ReuseModel {
 
   // How often a key was used before, if it was seen lately.
   std::optional<uint8_t> UsesOf(uint64_t hash) const { return memory_.Find(hash); }
-  // Where the key that is asked for next stands.
-  void SetPlace(uint8_t place) { place_ = place; }
+  // Where the key that is asked for next stands, and how many keys the chain has.
+  void SetPlace(uint8_t place, size_t chain) {
+    place_ = place;
+    share_ = 1.0F / static_cast<float>(chain);
+  }
 
   // An object of class `of` was read. Its class from now on.
   uint8_t Used(TimePoint now, uint64_t hash, uint8_t of);
@@ -59,9 +62,10 @@ class ReuseModel {
   struct Miss {
     uint32_t tag = 0;
     uint8_t place = ReuseClass::kEnd;
+    float share = 1;
   };
 
-  uint8_t Record(TimePoint now, uint64_t hash, size_t uses, uint8_t place);
+  uint8_t Record(TimePoint now, uint64_t hash, size_t uses, uint8_t place, float share);
 
   UseClock clock_;
   KeyMemory memory_;
@@ -70,6 +74,7 @@ class ReuseModel {
   LearningPace pace_;
   std::vector<Miss> misses_;  // by low bits of the hash; a later one takes the place
   uint8_t place_ = ReuseClass::kEnd;
+  float share_ = 1;  // of a request, that one key is
 };
 
 }  // namespace mooncake::core

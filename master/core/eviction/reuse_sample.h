@@ -18,6 +18,7 @@ class ReuseSample {
   struct Use {
     uint64_t at = 0;  // counted in uses
     uint8_t of = 0;   // class
+    float share = 1;  // of a request
   };
 
   bool Contains(uint64_t hash) const { return (hash >> (64 - kMaxShift)) % (1u << shift_) == 0; }

@@ -1,5 +1,7 @@
 #include "master/core/eviction/policy/hit_density_policy.h"
 
+#include <algorithm>
+
 #include "transfer/base/check.h"
 
 namespace mooncake::core {
@@ -40,6 +42,7 @@ void HitDensityPolicy::StartChain(std::span<const BlockId> chain) {
   }
   chain_place_ = ReuseClass::PlaceOf(chain.size() - known, uses);
   chain_left_ = chain.size();
+  chain_share_ = 1.0F / static_cast<float>(std::max<size_t>(chain.size(), 1));
 }
 
 uint8_t HitDensityPolicy::PlaceNow() const {
@@ -48,6 +51,7 @@ uint8_t HitDensityPolicy::PlaceNow() const {
 
 void HitDensityPolicy::Advance() {
   ++now_;
+  if (chain_left_ == 0) chain_share_ = 1;  // a use that belongs to no chain
   if (chain_left_ > 0) --chain_left_;
   if (pace_.LearningIsDue(now_)) Learn();
   pace_.FadeIfDue(now_, held_, statistics_);
@@ -56,10 +60,10 @@ void HitDensityPolicy::Advance() {
 void HitDensityPolicy::Learn() {
   for (const auto& queue : queues_) {
     for (uint32_t at = queue.coldest; at != kNone; at = nodes_[at].warmer)
-      statistics_.CountWaiting(nodes_[at].of, now_ - nodes_[at].used);
+      statistics_.CountWaiting(nodes_[at].of, now_ - nodes_[at].used, nodes_[at].share);
   }
   for (uint32_t at = given_up_.coldest; at != kNone; at = nodes_[at].warmer)
-    statistics_.CountWaiting(nodes_[at].of, now_ - nodes_[at].used);
+    statistics_.CountWaiting(nodes_[at].of, now_ - nodes_[at].used, nodes_[at].share);
   statistics_.Learn();
   pace_.Learned(now_, held_);
 }
@@ -70,7 +74,7 @@ bool HitDensityPolicy::Use(BlockId block) {
   if (entry == nodes_by_block_.end() || !nodes_[entry->second].held) return false;
   const uint32_t at = entry->second;
   const Node& node = nodes_[at];
-  statistics_.CountReuse(node.of, now_ - node.used);
+  statistics_.CountReuse(node.of, now_ - node.used, node.share);
   Unlink(queues_[node.of], at);
   Settle(at, ReuseClass::UsesOf(node.of) + 1);
   return true;
@@ -83,7 +87,7 @@ void HitDensityPolicy::Insert(BlockId block) {
   if (remembered) {
     const Node& node = nodes_[at];
     MC_CHECK(!node.held) << "block " << block << " is held already";
-    statistics_.CountReuse(node.of, now_ - node.used);
+    statistics_.CountReuse(node.of, now_ - node.used, node.share);
     Unlink(given_up_, at);
     uses = ReuseClass::UsesOf(node.of) + 1;
   }
@@ -97,6 +101,7 @@ void HitDensityPolicy::Settle(uint32_t at, size_t uses) {
   Node& node = nodes_[at];
   node.used = now_;
   node.of = ReuseClass::Of(uses, PlaceNow());
+  node.share = chain_share_;
   PushWarmest(queues_[node.of], at);
 }
 
@@ -147,7 +152,7 @@ void HitDensityPolicy::Forget() {
   if (nodes_by_block_.size() - held_ <= kRemembered * (held_ + 1)) return;
   const uint32_t at = given_up_.coldest;
   Node& node = nodes_[at];
-  statistics_.CountForgotten(node.of, now_ - node.used);
+  statistics_.CountForgotten(node.of, now_ - node.used, node.share);
   Unlink(given_up_, at);
   nodes_by_block_.erase(node.block);
   free_nodes_.push_back(at);

@@ -37,7 +37,8 @@ class HitDensityPolicy : public EvictionPolicy {
     uint64_t used = 0;
     uint32_t colder = kNone;
     uint32_t warmer = kNone;
-    uint8_t of = 0;  // its class
+    float share = 1;  // of the request that used it last
+    uint8_t of = 0;   // its class
     bool held = false;
   };
   struct List {
@@ -71,6 +72,7 @@ class HitDensityPolicy : public EvictionPolicy {
   // The chain in use.
   size_t chain_left_ = 0;
   uint8_t chain_place_ = 0;
+  float chain_share_ = 1;  // of a block
 };
 
 }  // namespace mooncake::core

@@ -58,7 +58,7 @@ class LearningPace {
   static constexpr uint64_t kFewUses = 8192;
   static constexpr uint64_t kFadeTurnovers = 8;
   static constexpr double kFadeKeeps = 0.8;
-  static constexpr uint64_t kTimesToTrust = 3;
+  static constexpr uint64_t kTimesToTrust = 2;
 
   uint64_t next_learning_ = 0;
   uint64_t last_fading_ = 0;

@@ -6,8 +6,8 @@
 namespace mooncake::core {
 namespace {
 
-// Observations that the belief about a group (of all) is worth in a class (in a group).
-constexpr double kPriorWeight = 64;
+// Requests that the belief about a group (of all) is worth in a class (in a group).
+constexpr double kPriorWeight = 4;
 // Probability of a reuse in a bin while nothing is known. Equal bins of log(age): as good as LRU.
 constexpr double kUnknown = 0.01;
 // Below this share of survivors, sums stop.

@@ -21,15 +21,16 @@ class ReuseStatistics {
   // believed to be like its group, and the group like all blocks.
   ReuseStatistics(size_t groups, size_t classes_per_group);
 
-  // A block of this class was used again, or forgotten without, at this age.
-  void CountReuse(size_t of, uint64_t age) { ++reused_[of][BinOf(age)]; }
-  void CountForgotten(size_t of, uint64_t age) { ++ended_[of][BinOf(age)]; }
+  // A block of this class was used again, or forgotten without, at this age. `share`: its part of a request. The blocks of a
+  // prompt come back together or not at all, so a prompt is one observation however long it is.
+  void CountReuse(size_t of, uint64_t age, double share) { reused_[of][BinOf(age)] += share; }
+  void CountForgotten(size_t of, uint64_t age, double share) { ended_[of][BinOf(age)] += share; }
   // What was counted weighs less from now on.
   void Fade(double keep);
 
   // Learn() makes densities of what was counted, and of the blocks that still wait for their next use, which have to be
   // named by CountWaiting before each call. Cost: classes x kAges^2 / 2.
-  void CountWaiting(size_t of, uint64_t age) { ++waiting_[of][BinOf(age)]; }
+  void CountWaiting(size_t of, uint64_t age, double share) { waiting_[of][BinOf(age)] += share; }
   void Learn();
 
   // Hits per block and use; 0 for all before the first Learn().

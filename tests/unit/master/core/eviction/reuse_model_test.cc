@@ -10,11 +10,11 @@ constexpr uint64_t Hash(uint64_t key) { return key * 0x9e3779b97f4a7c15; }
 TEST(ReuseModel, AClassTellsHowOftenAndWhereInTheChain) {
   ReuseModel model;
   const TimePoint now{Seconds(1)};
-  model.SetPlace(ReuseClass::kEnd);
+  model.SetPlace(ReuseClass::kEnd, 1);
   const uint8_t written = model.Written(now, Hash(1));
   EXPECT_EQ(written, ReuseClass::kEnd);
   const uint8_t place = ReuseClass::PlaceOf(20, 1);
-  model.SetPlace(place);
+  model.SetPlace(place, 1);
   EXPECT_EQ(model.Used(now, Hash(1), written), ReuseClass::kPlaces + place);
   uint8_t of = written;
   for (int i = 0; i < 10; ++i) of = model.Used(now, Hash(1), of);
@@ -33,9 +33,9 @@ TEST(ReuseModel, PlacesDifferByUnknownKeysAndByUsesOfTheLastKnown) {
 TEST(ReuseModel, AWrittenKeyIsWhereItWasMissed) {
   ReuseModel model;
   const uint8_t place = ReuseClass::PlaceOf(10, 2);
-  model.SetPlace(place);
+  model.SetPlace(place, 1);
   model.Missed(Hash(1));
-  model.SetPlace(ReuseClass::kEnd);
+  model.SetPlace(ReuseClass::kEnd, 1);
   EXPECT_EQ(model.Written(TimePoint(), Hash(1)), place);
   EXPECT_EQ(model.Written(TimePoint(), Hash(2)), ReuseClass::kEnd);
 }
@@ -57,10 +57,10 @@ TEST(ReuseModel, LearnsWhichPlacesPay) {
   const uint8_t bad = ReuseClass::PlaceOf(100, 0);
   for (uint64_t i = 0; i < 20'000; ++i) {
     now += Millis(1);
-    model.SetPlace(i % 2 == 0 ? good : bad);
+    model.SetPlace(i % 2 == 0 ? good : bad, 1);
     model.Written(now, Hash(i));
     if (i >= 100 && i % 2 == 0) {
-      model.SetPlace(good);
+      model.SetPlace(good, 1);
       model.Used(now, Hash(i - 100), good);
     }
     model.LearnIfDue(1000);

@@ -20,7 +20,7 @@ TEST(ReuseStatistics, BinsAreHalfOctavesWithoutAGap) {
 
 TEST(ReuseStatistics, DensityIsHitsPerBlockAndTime) {
   Statistics statistics(1, 1);
-  for (int i = 0; i < 1000000; ++i) statistics.CountReuse(0, 64 + i % 32);
+  for (int i = 0; i < 1000000; ++i) statistics.CountReuse(0, 64 + i % 32, 1);
   statistics.Learn();
   // All are used again between 64 and 96: one hit for 80 steps of waiting.
   EXPECT_NEAR(statistics.Density(0, 0), 1.0 / 80, 1e-4);
@@ -30,8 +30,8 @@ TEST(ReuseStatistics, DensityIsHitsPerBlockAndTime) {
 
 TEST(ReuseStatistics, DensityRisesTowardsTheUsualAgeAndFallsBehindIt) {
   Statistics statistics(1, 1);
-  for (int i = 0; i < 1000; ++i) statistics.CountReuse(0, 1000);
-  for (int i = 0; i < 1000; ++i) statistics.CountForgotten(0, 100000);
+  for (int i = 0; i < 1000; ++i) statistics.CountReuse(0, 1000, 1);
+  for (int i = 0; i < 1000; ++i) statistics.CountForgotten(0, 100000, 1);
   statistics.Learn();
   EXPECT_LT(statistics.Density(0, 10), statistics.Density(0, 500));
   EXPECT_LT(statistics.Density(0, 500), statistics.Density(0, 800));
@@ -42,9 +42,9 @@ TEST(ReuseStatistics, WhatStillWaitsSaysNothingOfLaterAges) {
   Statistics only_reused(1, 1);
   Statistics some_wait(1, 1);
   for (Statistics* statistics : {&only_reused, &some_wait}) {
-    for (int i = 0; i < 10000; ++i) statistics->CountReuse(0, 1000);
+    for (int i = 0; i < 10000; ++i) statistics->CountReuse(0, 1000, 1);
   }
-  for (int i = 0; i < 10000; ++i) some_wait.CountWaiting(0, 10);
+  for (int i = 0; i < 10000; ++i) some_wait.CountWaiting(0, 10, 1);
   only_reused.Learn();
   some_wait.Learn();
   EXPECT_NEAR(some_wait.Density(0, 800), only_reused.Density(0, 800),
@@ -53,10 +53,10 @@ TEST(ReuseStatistics, WhatStillWaitsSaysNothingOfLaterAges) {
 
 TEST(ReuseStatistics, WaitingBlocksAreNamedAnewForEachLesson) {
   Statistics statistics(1, 1);
-  for (int i = 0; i < 1000; ++i) statistics.CountReuse(0, 10);
+  for (int i = 0; i < 1000; ++i) statistics.CountReuse(0, 10, 1);
   statistics.Learn();
   const double before = statistics.Density(0, 8);
-  for (int i = 0; i < 100000; ++i) statistics.CountWaiting(0, 100);
+  for (int i = 0; i < 100000; ++i) statistics.CountWaiting(0, 100, 1);
   statistics.Learn();
   EXPECT_LT(statistics.Density(0, 8), before / 10);
   statistics.Learn();
@@ -65,18 +65,31 @@ TEST(ReuseStatistics, WaitingBlocksAreNamedAnewForEachLesson) {
 
 TEST(ReuseStatistics, AClassWithoutABlockIsBelievedToBeLikeItsGroup) {
   Statistics statistics(2, 2);
-  for (int i = 0; i < 1000; ++i) statistics.CountReuse(0, 10);
-  for (int i = 0; i < 1000; ++i) statistics.CountForgotten(2, 1000);
+  for (int i = 0; i < 1000; ++i) statistics.CountReuse(0, 10, 1);
+  for (int i = 0; i < 1000; ++i) statistics.CountForgotten(2, 1000, 1);
   statistics.Learn();
   EXPECT_NEAR(statistics.Density(1, 4), statistics.Density(0, 4), statistics.Density(0, 4) / 10);
   EXPECT_LT(statistics.Density(3, 4), statistics.Density(1, 4) / 10);
 }
 
+TEST(ReuseStatistics, ALongPromptIsOneObservation) {
+  Statistics one_block(1, 1);
+  Statistics many_blocks(1, 1);
+  for (Statistics* statistics : {&one_block, &many_blocks}) {
+    for (int i = 0; i < 100; ++i) statistics->CountForgotten(0, 1000, 1);
+  }
+  one_block.CountReuse(0, 10, 1);
+  for (int i = 0; i < 128; ++i) many_blocks.CountReuse(0, 10, 1.0 / 128);
+  one_block.Learn();
+  many_blocks.Learn();
+  EXPECT_DOUBLE_EQ(one_block.Density(0, 8), many_blocks.Density(0, 8));
+}
+
 TEST(ReuseStatistics, FadedCountsGiveWayToNewOnes) {
   Statistics statistics(1, 1);
-  for (int i = 0; i < 100000; ++i) statistics.CountForgotten(0, 1000);
+  for (int i = 0; i < 100000; ++i) statistics.CountForgotten(0, 1000, 1);
   for (int i = 0; i < 10; ++i) statistics.Fade(0.1);
-  for (int i = 0; i < 1000; ++i) statistics.CountReuse(0, 10);
+  for (int i = 0; i < 1000; ++i) statistics.CountReuse(0, 10, 1);
   statistics.Learn();
   EXPECT_GT(statistics.Density(0, 8), 0.1);
 }
