@@ -184,7 +184,8 @@ Status RocksDbLog::Read(uint64_t after, const LogSink& sink) {
     const rocksdb::Slice key = it->key();
     if (key.size() != 9 || key[0] != kLogPrefix) break;
     last = FromBigEndian(std::string_view(key.data() + 1, 8));
-    sink(last, core::DecodeRecord(std::string_view(it->value().data(), it->value().size())));
+    if (!sink(last, core::DecodeRecord(std::string_view(it->value().data(), it->value().size()))))
+      return Status::Ok();
   }
   MutexLock lock(mutex_);
   if (damaged_) sink(last + 1, Status(ErrorCode::kPersistentFail, "the log was damaged"));

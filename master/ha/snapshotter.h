@@ -49,17 +49,18 @@ class Snapshotter {
   // False when the thread is in the storage for longer than `grace`: then the object cannot be destroyed before that answers.
   bool Stop(Duration grace);
 
-  // Fails when one is being taken, when the storage fails, or at a stop; what was there before stays as it was.
-  Result<SnapshotInfo> TakeNow();
+  // Fails when one is being taken, when the storage fails, at a stop, or (kRpcTimeout) at the deadline; what was there before
+  // stays as it was.
+  Result<SnapshotInfo> TakeNow(TimePoint deadline = kNever);
   SnapshotNumbers numbers() const;
 
  private:
   void Loop();
   bool Due() MC_REQUIRES(mutex_);
-  bool stopping() const;
-  Result<SnapshotInfo> Take();
-  Status Write(SnapshotWriter& writer, SnapshotFooter& footer);
-  Status AwaitLog(uint64_t sequence);
+  Status CheckTime(TimePoint deadline) const;
+  Result<SnapshotInfo> Take(TimePoint deadline);
+  Status Write(SnapshotWriter& writer, SnapshotFooter& footer, TimePoint deadline);
+  Status AwaitLog(uint64_t sequence, TimePoint deadline);
   Status Tidy();
 
   StateStore& store_;

@@ -42,6 +42,10 @@ constexpr std::array<CallName, kMasterCalls> kCallNames = {{
     {MasterCall::kGetClients, "get_clients", false},
     {MasterCall::kQueryIp, "query_ip", false},
     {MasterCall::kGetStatus, "get_status", false},
+    {MasterCall::kTakeSnapshot, "take_snapshot", false},
+    {MasterCall::kListSnapshots, "list_snapshots", false},
+    {MasterCall::kVerifySnapshot, "verify_snapshot", false},
+    {MasterCall::kGetDurability, "get_durability", false},
 }};
 
 class TextWriter {

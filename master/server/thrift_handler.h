@@ -63,6 +63,14 @@ class ThriftHandler final : public thriftgen::MasterRpcIf {
   void BatchQueryIp(thriftgen::BatchQueryIpReply& reply,
                     const thriftgen::BatchQueryIpRequest& request) override;
   void GetStatus(thriftgen::GetStatusReply& reply, const thriftgen::PlainRequest& request) override;
+  void TakeSnapshot(thriftgen::TakeSnapshotReply& reply,
+                    const thriftgen::PlainRequest& request) override;
+  void ListSnapshots(thriftgen::ListSnapshotsReply& reply,
+                     const thriftgen::PlainRequest& request) override;
+  void VerifySnapshot(thriftgen::VerifySnapshotReply& reply,
+                      const thriftgen::VerifySnapshotRequest& request) override;
+  void GetDurability(thriftgen::GetDurabilityReply& reply,
+                     const thriftgen::PlainRequest& request) override;
 
  private:
   template <typename Reply, typename Work>

@@ -42,7 +42,7 @@ Reply Received(ByteSpan bytes, Receive receive) {
 
 void AsReply(uint8_t which, ByteSpan bytes) {
   static constexpr char kWhy[] = "only crashes count";
-  switch (which % 7) {
+  switch (which % 10) {
     case 0: {
       auto reply =
           Received<thriftgen::BatchPutStartReply>(bytes, &MasterRpcClient::recv_BatchPutStart);
@@ -70,6 +70,23 @@ void AsReply(uint8_t which, ByteSpan bytes) {
     case 5:
       wire::Decode(
           Received<thriftgen::RemoveByRegexReply>(bytes, &MasterRpcClient::recv_RemoveByRegex))
+          .Ignore(kWhy);
+      return;
+    case 6: {
+      auto reply =
+          Received<thriftgen::ListSnapshotsReply>(bytes, &MasterRpcClient::recv_ListSnapshots);
+      for (auto& snapshot : reply.snapshots) wire::Decode(std::move(snapshot)).Ignore(kWhy);
+      return;
+    }
+    case 7:
+      wire::Decode(
+          Received<thriftgen::VerifySnapshotReply>(bytes, &MasterRpcClient::recv_VerifySnapshot))
+          .Ignore(kWhy);
+      return;
+    case 8:
+      wire::Decode(
+          Received<thriftgen::GetDurabilityReply>(bytes, &MasterRpcClient::recv_GetDurability)
+              .value)
           .Ignore(kWhy);
       return;
     default:
