@@ -17,7 +17,8 @@ inline constexpr size_t kMaxSnapshotIdBytes = 40;
 // Ids become names of files, so nothing else gets in: 1 to kMaxSnapshotIdBytes digits and underscores.
 inline bool IsSnapshotId(std::string_view id) {
   return !id.empty() && id.size() <= kMaxSnapshotIdBytes &&
-         std::all_of(id.begin(), id.end(), [](char c) { return c == '_' || (c >= '0' && c <= '9'); });
+         std::all_of(id.begin(), id.end(),
+                     [](char c) { return c == '_' || (c >= '0' && c <= '9'); });
 }
 
 struct SnapshotDescriptor {
@@ -41,11 +42,11 @@ struct SnapshotVerdict {
 };
 
 struct DurabilityStatus {
-  bool sync = false;         // the answer to a write waits for the log
-  uint64_t log_durable = 0;  // sequence of the last record that is safe
-  uint64_t log_waiting = 0;  // records
-  uint64_t held_bytes = 0;   // of segments, used only until the log is durable
-  std::string log_trouble;   // of the last attempt to write; "": it worked
+  bool sync = false;             // the answer to a write waits for the log
+  uint64_t log_durable = 0;      // sequence of the last record that is safe
+  uint64_t log_waiting = 0;      // records
+  uint64_t held_bytes = 0;       // of segments, used only until the log is durable
+  std::string log_trouble;       // of the last attempt to write; "": it worked
   uint64_t snapshots_taken = 0;  // since the master started
   uint64_t snapshots_failed = 0;
   std::string snapshot_trouble;          // of the last attempt; "": it worked, or there was none

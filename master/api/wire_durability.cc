@@ -20,10 +20,9 @@ std::string DecodeText(const char* what, std::string&& text, Checker& check) {
 
 Status CheckSnapshotId(const std::string& id) {
   if (IsSnapshotId(id)) return Status::Ok();
-  return {ErrorCode::kInvalidParams,
-          "'" + EscapeForDisplay(id.substr(0, kMaxSnapshotIdBytes)) +
-              "' is no id of a snapshot: those are 1 to " + std::to_string(kMaxSnapshotIdBytes) +
-              " digits and '_'"};
+  return {ErrorCode::kInvalidParams, "'" + EscapeForDisplay(id.substr(0, kMaxSnapshotIdBytes)) +
+                                         "' is no id of a snapshot: those are 1 to " +
+                                         std::to_string(kMaxSnapshotIdBytes) + " digits and '_'"};
 }
 
 thriftgen::Snapshot Encode(const SnapshotDescriptor& snapshot) {

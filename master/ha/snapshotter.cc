@@ -122,8 +122,7 @@ Result<SnapshotInfo> Snapshotter::Take(TimePoint deadline) {
   return writer->Finish(footer);
 }
 
-Status Snapshotter::Write(SnapshotWriter& writer, SnapshotFooter& footer,
-                          TimePoint deadline) {
+Status Snapshotter::Write(SnapshotWriter& writer, SnapshotFooter& footer, TimePoint deadline) {
   core::SnapshotWalk walk = source_.start();
   footer.from = walk.from;
   for (bool done = false; !done;) {

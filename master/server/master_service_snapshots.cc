@@ -68,18 +68,21 @@ Result<SnapshotVerdict> MasterService::ReadWhole(const std::string& id, TimePoin
   if (!found->trouble.empty()) return {ErrorCode::kPersistentFail, found->trouble};
   SnapshotVerdict verdict;
   Status ended;
-  RETURN_IF_ERROR(store_->ReadSnapshot(id, [&](const Result<core::Record>& record) {
-                          ++verdict.records;
-                          if (!record.ok()) ++verdict.damaged;
-                          if (stopping_.load())
-                            ended = {ErrorCode::kUnavailableInCurrentStatus, "the master stops"};
-                          if (clock_.Now() >= deadline)
-                            ended = {ErrorCode::kRpcTimeout,
-                                     "the deadline has passed; " + std::to_string(verdict.records) +
-                                         " records were read so far"};
-                          return ended.ok();
-                        })
-                      .status());
+  RETURN_IF_ERROR(
+      store_
+          ->ReadSnapshot(id,
+                         [&](const Result<core::Record>& record) {
+                           ++verdict.records;
+                           if (!record.ok()) ++verdict.damaged;
+                           if (stopping_.load())
+                             ended = {ErrorCode::kUnavailableInCurrentStatus, "the master stops"};
+                           if (clock_.Now() >= deadline)
+                             ended = {ErrorCode::kRpcTimeout, "the deadline has passed; " +
+                                                                  std::to_string(verdict.records) +
+                                                                  " records were read so far"};
+                           return ended.ok();
+                         })
+          .status());
   RETURN_IF_ERROR(ended);
   return verdict;
 }

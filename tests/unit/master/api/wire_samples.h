@@ -118,14 +118,10 @@ class Samples {
             Text()};
   }
   SnapshotDescriptor Snapshot() {
-    return {std::to_string(rng_.Next()),
-            Number(uint64_t{1} << 62),
-            Number(uint64_t{1} << 62),
-            Signed(),
-            Term{rng_.Next()},
-            Number(uint64_t{1} << 62),
-            Number(uint64_t{1} << 62),
-            Bytes(0, wire::kMaxMessageBytes)};
+    return {std::to_string(rng_.Next()), Number(uint64_t{1} << 62),
+            Number(uint64_t{1} << 62),   Signed(),
+            Term{rng_.Next()},           Number(uint64_t{1} << 62),
+            Number(uint64_t{1} << 62),   Bytes(0, wire::kMaxMessageBytes)};
   }
   DurabilityStatus Durability() {
     DurabilityStatus status;

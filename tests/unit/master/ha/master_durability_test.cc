@@ -224,12 +224,11 @@ TEST_F(MasterDurabilityTest, TroubleOfTheStorageIsTold) {
   Start(core::Durability::kAsync);
   disk_->SetFull(true);
   ASSERT_EQ(Put("k"), Status::Ok());
-  EXPECT_EQ(service_->TakeSnapshot(SystemClock().Now() + Millis(50)).code(),
-            ErrorCode::kRpcTimeout)
+  EXPECT_EQ(service_->TakeSnapshot(SystemClock().Now() + Millis(50)).code(), ErrorCode::kRpcTimeout)
       << "it waits for the log";
   EXPECT_EQ(service_->GetDurability(Soon())->snapshots_failed, 0u);
-  EXPECT_TRUE(testing::Eventually(
-      [&] { return !service_->GetDurability(Soon())->log_trouble.empty(); }));
+  EXPECT_TRUE(
+      testing::Eventually([&] { return !service_->GetDurability(Soon())->log_trouble.empty(); }));
   EXPECT_GT(service_->GetDurability(Soon())->log_waiting, 0u);
   disk_->SetFull(false);
   EXPECT_TRUE(service_->TakeSnapshot(Soon()).ok());
