@@ -11,6 +11,14 @@ namespace {
 // Between two looks at how the log has grown.
 constexpr Duration kLook = Seconds(1);
 
+void CountDuration(SnapshotNumbers& numbers) {
+  const int64_t ms = ToMillis(numbers.last_duration);
+  size_t bucket = 0;
+  while (bucket < kSnapshotMsBounds.size() && ms > kSnapshotMsBounds[bucket]) ++bucket;
+  ++numbers.durations[bucket];
+  numbers.total_ms += static_cast<uint64_t>(ms);
+}
+
 Status Stopped() { return {ErrorCode::kUnavailableInCurrentStatus, "the master is stopping"}; }
 
 }  // namespace
@@ -99,6 +107,7 @@ Result<SnapshotInfo> Snapshotter::TakeNow(TimePoint deadline) {
   numbers_.trouble = taken.ok() ? "" : taken.message();
   if (taken.ok()) {
     ++numbers_.taken;
+    CountDuration(numbers_);
     numbers_.last = *taken;
     last_sequence_ = taken->footer.from;
     LOG(INFO) << "snapshot id=" << taken->id << " records=" << taken->footer.records

@@ -1,6 +1,7 @@
 // Takes snapshots: one when asked, or one each interval in a thread of its own. Keeps as many as it was told to, and trims the log.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -29,9 +30,15 @@ struct SnapshotSource {
   std::function<bool(core::SnapshotWalk&)> step;  // true: done
 };
 
+// How long the ones that worked took: how many at most each bound.
+inline constexpr std::array<int64_t, 7> kSnapshotMsBounds = {10,     100,     1'000,  10'000,
+                                                             60'000, 300'000, 900'000};
+
 struct SnapshotNumbers {
   uint64_t taken = 0;
   uint64_t failed = 0;
+  std::array<uint64_t, kSnapshotMsBounds.size() + 1> durations{};  // last: longer than all bounds
+  uint64_t total_ms = 0;
   Duration last_duration{};
   SnapshotInfo last;
   std::string trouble;  // of the last attempt; "" when it worked
