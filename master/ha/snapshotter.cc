@@ -146,7 +146,8 @@ Status Snapshotter::Write(SnapshotWriter& writer, SnapshotFooter& footer, TimePo
 
 Status Snapshotter::AwaitLog(uint64_t sequence, TimePoint deadline) {
   for (;;) {
-    const Status status = log_.Await(sequence, SaturatingAdd(clock_.Now(), kLook));
+    const Status status =
+        log_.Await(sequence, std::min(deadline, SaturatingAdd(clock_.Now(), kLook)));
     if (status.ok()) return status;
     RETURN_IF_ERROR(CheckTime(deadline));
   }

@@ -47,7 +47,7 @@ TimePoint LongDeadline(const Session& session) {
   return session.clock().Now() + session.config().walk_timeout;
 }
 
-ExitStatus RunList(Session& session) {
+ExitStatus RunSnapshotList(Session& session) {
   const auto snapshots = session.master().ListSnapshots(session.Deadline());
   if (!snapshots.ok()) return Fail(session, "snapshot list", snapshots.status());
   if (session.config().json) {
@@ -75,7 +75,7 @@ ExitStatus RunList(Session& session) {
   return ExitStatus::kOk;
 }
 
-ExitStatus RunNow(Session& session) {
+ExitStatus RunSnapshotNow(Session& session) {
   const TimePoint begun = session.clock().Now();
   const auto taken = [&] {
     const WaitMessage wait(session, "taking a snapshot: it is written, then read back...");
@@ -127,7 +127,7 @@ Verified Verify(Session& session, const SnapshotDescriptor& snapshot) {
   return result;
 }
 
-ExitStatus RunVerify(Session& session, const VerifyRequest& request) {
+ExitStatus RunSnapshotVerify(Session& session, const VerifyRequest& request) {
   const std::string what = "snapshot verify" + (request.id.empty() ? "" : " " + request.id);
   if (!request.id.empty() && !IsSnapshotId(request.id)) {
     return Fail(session, "snapshot verify",
@@ -180,20 +180,20 @@ void AddSnapshotCommands(CLI::App& app, Invocation& invocation) {
       "Example, before an upgrade:\n"
       "  mooncake-admin snapshot now && mooncake-admin snapshot verify");
   snapshot->add_subcommand("list", "the snapshots there are, newest first")
-      ->callback([&invocation] { invocation.run = RunList; });
+      ->callback([&invocation] { invocation.run = RunSnapshotList; });
   CLI::App* now = snapshot->add_subcommand(
       "now", "take one and wait until it is safe on the disk; others work on meanwhile");
   now->footer(
       "--timeout is 10m if not given; at its end the snapshot is given up.\n"
       "Example: mooncake-admin snapshot now --timeout=1m");
-  now->callback([&invocation] { invocation.run = RunNow; });
+  now->callback([&invocation] { invocation.run = RunSnapshotNow; });
   auto request = std::make_shared<VerifyRequest>();
   CLI::App* verify = snapshot->add_subcommand(
       "verify", "read all of a snapshot, or of each; exit status 1 when anything is damaged");
   AddText(verify, "ID", request->id, "as snapshot list shows it; all of them if not given");
   verify->footer("Example: mooncake-admin snapshot verify 20260301_170405_123");
   verify->callback([&invocation, request] {
-    invocation.run = [request](Session& session) { return RunVerify(session, *request); };
+    invocation.run = [request](Session& session) { return RunSnapshotVerify(session, *request); };
   });
 }
 

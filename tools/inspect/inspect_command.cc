@@ -47,8 +47,10 @@ void Describe(CLI::App& app, InspectOptions& options) {
   app.add_option("--snapshot", options.snapshot, "the records of one snapshot")->type_name("ID");
   app.add_flag("--log", options.log, "the log: the master's term, then a line for each record");
   app.add_option("--after", options.after, "of the log, what comes after record N only")
+      ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   app.add_option("--limit", options.limit, "N records at most, of the snapshot and of the log")
+      ->check(CLI::NonNegativeNumber)
       ->type_name("N");
 }
 

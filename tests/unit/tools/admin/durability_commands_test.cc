@@ -1,18 +1,17 @@
 // snapshot and health, on a master that answers what the test wants.
+#include <algorithm>
 #include <optional>
 #include <sstream>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "tests/support/null_master.h"
 #include "tools/admin/command_line.h"
+#include "tools/admin/json_view.h"
 #include "transfer/base/manual_clock.h"
 
 namespace mooncake::admin {
 namespace {
-
-using nlohmann::json;
 
 struct Answers {
   std::optional<Status> refusal;  // to every question about durability
@@ -110,7 +109,7 @@ TEST_F(DurabilityCommands, ListShowsWhatThereIsAndWhatIsWrongWithIt) {
   EXPECT_EQ(out_.str().find('\x1b'), std::string::npos);
 
   EXPECT_EQ(Run({"--json", "snapshot", "list"}), ExitStatus::kOk);
-  const json list = json::parse(out_.str())["snapshots"];
+  const Json list = Json::parse(out_.str())["snapshots"];
   ASSERT_EQ(list.size(), 2u);
   EXPECT_EQ(list[0]["usable"], true);
   EXPECT_EQ(list[0]["log_until"], 20);
@@ -140,7 +139,7 @@ TEST_F(DurabilityCommands, VerifyReadsOneOrAllAndFailsOnDamage) {
   EXPECT_EQ(Run({"snapshot", "verify"}), ExitStatus::kFailed) << "one has no footer";
   answers_.verdict.damaged = 3;
   EXPECT_EQ(Run({"--json", "snapshot", "verify", "20260301_170405_123"}), ExitStatus::kFailed);
-  const json verified = json::parse(out_.str())["snapshots"][0];
+  const Json verified = Json::parse(out_.str())["snapshots"][0];
   EXPECT_EQ(verified["ok"], false);
   EXPECT_EQ(verified["damaged"], 3);
 }
@@ -165,7 +164,7 @@ TEST_F(DurabilityCommands, AMasterThatKeepsNothingIsHealthyAndHasNoSnapshots) {
             "OK: master up 1m1s, 1 segment mounted, nothing is kept over a restart (no "
             "--state_dir)\n");
   EXPECT_EQ(Run({"health", "--json"}), ExitStatus::kOk);
-  EXPECT_TRUE(json::parse(out_.str())["durability"].is_null());
+  EXPECT_TRUE(Json::parse(out_.str())["durability"].is_null());
 }
 
 TEST_F(DurabilityCommands, HealthNamesEveryReason) {
@@ -182,9 +181,10 @@ TEST_F(DurabilityCommands, HealthNamesEveryReason) {
   EXPECT_TRUE(out_.str().starts_with("NOT OK: 1 segment not mounted")) << out_.str();
   EXPECT_NE(out_.str().find("no space left"), std::string::npos) << out_.str();
   EXPECT_NE(out_.str().find("the last snapshot failed"), std::string::npos) << out_.str();
-  EXPECT_EQ(std::count(out_.str().begin(), out_.str().end(), '\n'), 1) << "one line";
+  const std::string text = out_.str();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << "one line";
   EXPECT_EQ(Run({"--json", "health"}), ExitStatus::kFailed);
-  EXPECT_EQ(json::parse(out_.str())["reasons"].size(), 4u);
+  EXPECT_EQ(Json::parse(out_.str())["reasons"].size(), 4u);
 
   answers_.refusal = Status(ErrorCode::kRpcFail, "gone");
   EXPECT_EQ(Run({"health"}), ExitStatus::kUnreachable);

@@ -26,6 +26,7 @@ using testing::Numbered;
 std::map<std::string, std::string> ContentsOf(const std::string& folder) {
   std::map<std::string, std::string> contents;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (!entry.is_regular_file()) continue;
     std::ifstream in(entry.path(), std::ios::binary);
     contents[entry.path()] = std::string(std::istreambuf_iterator<char>(in), {});
   }
@@ -207,7 +208,7 @@ TEST_F(Inspected, MistakesAreNamed) {
   EXPECT_NE(err_.find("--state_dir"), std::string::npos) << err_;
   for (const std::vector<std::string>& line : {std::vector<std::string>{"--snapshot=../lock"},
                                                {"--snapshot="},
-                                               {"--after=1"},
+                                               {"--snapshots", "--after=1"},
                                                {"--log", "--after=x"},
                                                {"--limit=-1"},
                                                {"extra"},
