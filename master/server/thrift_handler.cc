@@ -80,17 +80,6 @@ Status RunValueBatch(std::vector<Wire>&& entries, std::vector<Answer>& results, 
 ThriftHandler::ThriftHandler(MasterApi& master, std::function<Term()> term, const Clock& clock)
     : master_(master), term_(std::move(term)), clock_(clock) {}
 
-// Runs `work(deadline)` and puts its status and the term in the reply.
-template <typename Reply, typename Work>
-void ThriftHandler::Answer(Reply& reply, int32_t timeout_ms, Work&& work) {
-  const Duration left = wire::DecodeTimeout(timeout_ms);
-  const Status status = left == Duration::zero()
-                            ? Status(ErrorCode::kRpcTimeout, "the caller's deadline has passed")
-                            : work(clock_.Now() + left);
-  reply.status = wire::Encode(status);
-  reply.term = static_cast<int64_t>(term_().value);
-}
-
 void ThriftHandler::Ping(thriftgen::PingReply& reply, const thriftgen::PingRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
     RETURN_IF_ERROR(wire::CheckLength("address", request.address.size(), wire::kMaxNameBytes));
@@ -366,45 +355,6 @@ void ThriftHandler::GetStatus(thriftgen::GetStatusReply& reply,
                               const thriftgen::PlainRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
     ASSIGN_OR_RETURN(const ClusterStatus status, master_.GetStatus(deadline));
-    reply.__set_value(wire::Encode(status));
-    return Status::Ok();
-  });
-}
-
-void ThriftHandler::TakeSnapshot(thriftgen::TakeSnapshotReply& reply,
-                                 const thriftgen::PlainRequest& request) {
-  Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
-    ASSIGN_OR_RETURN(const SnapshotDescriptor snapshot, master_.TakeSnapshot(deadline));
-    reply.__set_value(wire::Encode(snapshot));
-    return Status::Ok();
-  });
-}
-
-void ThriftHandler::ListSnapshots(thriftgen::ListSnapshotsReply& reply,
-                                  const thriftgen::PlainRequest& request) {
-  Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
-    ASSIGN_OR_RETURN(const std::vector<SnapshotDescriptor> list, master_.ListSnapshots(deadline));
-    reply.snapshots =
-        wire::EncodeAll<thriftgen::Snapshot>(std::span<const SnapshotDescriptor>(list));
-    return Status::Ok();
-  });
-}
-
-void ThriftHandler::VerifySnapshot(thriftgen::VerifySnapshotReply& reply,
-                                   const thriftgen::VerifySnapshotRequest& request) {
-  Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
-    RETURN_IF_ERROR(wire::CheckSnapshotId(request.id));
-    ASSIGN_OR_RETURN(const SnapshotVerdict verdict, master_.VerifySnapshot(request.id, deadline));
-    reply.records = static_cast<int64_t>(verdict.records);
-    reply.damaged = static_cast<int64_t>(verdict.damaged);
-    return Status::Ok();
-  });
-}
-
-void ThriftHandler::GetDurability(thriftgen::GetDurabilityReply& reply,
-                                  const thriftgen::PlainRequest& request) {
-  Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
-    ASSIGN_OR_RETURN(const DurabilityStatus status, master_.GetDurability(deadline));
     reply.__set_value(wire::Encode(status));
     return Status::Ok();
   });

@@ -1,5 +1,4 @@
 // mooncake-admin and mooncake-inspect on a master that keeps its state.
-#include <filesystem>
 #include <fstream>
 
 #include <nlohmann/json.hpp>
@@ -9,7 +8,6 @@
 namespace mooncake::testing {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 class AdminOfADurableMaster : public ::testing::Test {
@@ -85,6 +83,30 @@ TEST_F(AdminOfADurableMaster, HealthFollowsWhatHappens) {
   EXPECT_NE(lonely.out.find("not mounted"), std::string::npos) << lonely.out;
   cluster_.master().Kill();
   EXPECT_EQ(Do({"health"}).ended.exit_status, 3);
+}
+
+TEST_F(AdminOfADurableMaster, WhatItKeptCanBeInspected) {
+  for (int i = 0; i < 10; ++i) Put("k" + std::to_string(i));
+  ASSERT_EQ(Do({"snapshot", "now"}).ended.exit_status, 0);
+  Put("later");
+  const auto inspect = [&](const std::string& what) {
+    return testing::Run({.command = {ProgramPath("mooncake-inspect"), state_, what}});
+  };
+  EXPECT_EQ(inspect("--snapshots").ended.exit_status, 0) << inspect("--snapshots").err;
+  const RunResult refused = inspect("--log");
+  EXPECT_EQ(refused.ended.exit_status, 1);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_NE(refused.err.find("running master"), std::string::npos) << refused.err;
+  Put("last");  // the master noticed nothing
+
+  cluster_.master().Kill();
+  const RunResult log = inspect("--log");
+  EXPECT_EQ(log.ended.exit_status, 0) << log.err;
+  EXPECT_NE(log.out.find("\"key\":\"later\""), std::string::npos) << log.out;
+  EXPECT_NE(log.out.find("\"key\":\"last\""), std::string::npos) << log.out;
+  cluster_.RestartMaster();
+  std::string value;
+  EXPECT_TRUE(Eventually([&] { return client_->Get("last", &value).ok(); }));
 }
 
 TEST(AdminOfAForgetfulMaster, SnapshotsAreRefusedWithTheCure) {
