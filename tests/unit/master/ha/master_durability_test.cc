@@ -181,6 +181,17 @@ TEST_F(MasterDurabilityTest, AStopWithAFullDiskIsQuick) {
   EXPECT_TRUE(service_->FinishLog(Seconds(30)));
 }
 
+TEST_F(MasterDurabilityTest, AStopEndsTheSnapshotThatSomebodyWaitsFor) {
+  Start(core::Durability::kAsync);
+  disk_->SetFull(true);
+  ASSERT_EQ(Put("k"), Status::Ok());
+  Status taken;
+  std::thread caller([&] { taken = service_->TakeSnapshot(kNever).status(); });
+  service_->BeginShutdown();
+  caller.join();
+  EXPECT_EQ(taken.code(), ErrorCode::kUnavailableInCurrentStatus) << taken;
+}
+
 TEST_F(MasterDurabilityTest, WithoutAStoreThereAreNoSnapshots) {
   auto made = MasterService::Create({}, SystemClock());
   ASSERT_TRUE(made.ok());
