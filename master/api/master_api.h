@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "master/api/durability_types.h"
 #include "master/api/types.h"
 #include "transfer/base/result.h"
 
@@ -121,6 +122,18 @@ class MasterApi {
   virtual Result<std::vector<ClientAddresses>> BatchQueryIp(std::span<const ClientId> clients,
                                                             TimePoint deadline) = 0;
   virtual Result<ClusterStatus> GetStatus(TimePoint deadline) = 0;
+
+  // --- what outlives the master --------------------------------------------------------------
+  // All of these: kUnavailableInCurrentMode when this master keeps nothing (no state_dir); kPersistentFail with the storage's words.
+  //
+  // Blocks until the snapshot was written, read back and can be found; those before it stay if that fails. Others go on working
+  // meanwhile. kRpcTimeout: given up at the deadline. kUnavailableInCurrentStatus: one is being taken, or the master stops.
+  virtual Result<SnapshotDescriptor> TakeSnapshot(TimePoint deadline) = 0;
+  // Newest first, also those that cannot be used.
+  virtual Result<std::vector<SnapshotDescriptor>> ListSnapshots(TimePoint deadline) = 0;
+  // Reads all of it. kInvalidParams: no id at all; kObjectNotFound: none of that id; kPersistentFail: it cannot be used.
+  virtual Result<SnapshotVerdict> VerifySnapshot(const std::string& id, TimePoint deadline) = 0;
+  virtual Result<DurabilityStatus> GetDurability(TimePoint deadline) = 0;
 };
 
 }  // namespace mooncake

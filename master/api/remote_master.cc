@@ -299,6 +299,39 @@ class RemoteMaster final : public MasterApi {
     return OrGarbage(wire::Decode(std::move(reply.value)));
   }
 
+  Result<SnapshotDescriptor> TakeSnapshot(TimePoint deadline) override {
+    thriftgen::PlainRequest request;
+    thriftgen::TakeSnapshotReply reply;
+    RETURN_IF_ERROR(Call("TakeSnapshot", &C::send_TakeSnapshot, &C::recv_TakeSnapshot, request,
+                         reply, deadline));
+    return OrGarbage(wire::Decode(std::move(reply.value)));
+  }
+
+  Result<std::vector<SnapshotDescriptor>> ListSnapshots(TimePoint deadline) override {
+    thriftgen::PlainRequest request;
+    thriftgen::ListSnapshotsReply reply;
+    RETURN_IF_ERROR(Call("ListSnapshots", &C::send_ListSnapshots, &C::recv_ListSnapshots, request,
+                         reply, deadline));
+    return DecodeAll<SnapshotDescriptor>(std::move(reply.snapshots));
+  }
+
+  Result<SnapshotVerdict> VerifySnapshot(const std::string& id, TimePoint deadline) override {
+    thriftgen::VerifySnapshotRequest request;
+    request.id = id;
+    thriftgen::VerifySnapshotReply reply;
+    RETURN_IF_ERROR(Call("VerifySnapshot", &C::send_VerifySnapshot, &C::recv_VerifySnapshot,
+                         request, reply, deadline));
+    return OrGarbage(wire::Decode(std::move(reply)));
+  }
+
+  Result<DurabilityStatus> GetDurability(TimePoint deadline) override {
+    thriftgen::PlainRequest request;
+    thriftgen::GetDurabilityReply reply;
+    RETURN_IF_ERROR(Call("GetDurability", &C::send_GetDurability, &C::recv_GetDurability, request,
+                         reply, deadline));
+    return OrGarbage(wire::Decode(std::move(reply.value)));
+  }
+
  private:
   using C = thriftgen::MasterRpcClient;
 

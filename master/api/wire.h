@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "master/api/durability_types.h"
 #include "master/api/gen-cpp/common_types.h"
 #include "master/api/gen-cpp/master_types.h"
 #include "master/api/types.h"
@@ -77,6 +78,7 @@ Result<SegmentDescriptor> Decode(thriftgen::SegmentDescriptor&& in);
 
 // For the fields that a request carries by themselves.
 Status CheckTenant(const std::string& tenant);
+Status CheckSnapshotId(const std::string& id);
 Status CheckLength(const char* what, size_t bytes, size_t limit);
 Status CheckCount(const char* what, size_t count, size_t limit);
 Result<uint32_t> DecodeLimit(const char* what, int32_t value, size_t limit);
@@ -93,6 +95,8 @@ thriftgen::SegmentInfo Encode(const SegmentInfo& info);
 thriftgen::ClientInfo Encode(const ClientInfo& info);
 thriftgen::ClientAddresses Encode(const ClientAddresses& addresses);
 thriftgen::ClusterStatus Encode(const ClusterStatus& status);
+thriftgen::Snapshot Encode(const SnapshotDescriptor& snapshot);
+thriftgen::DurabilityStatus Encode(const DurabilityStatus& status);
 
 Result<PingReply> Decode(thriftgen::PingReply&& in);
 Result<PutStartReply> Decode(thriftgen::PutStartResult&& in);
@@ -104,6 +108,9 @@ Result<SegmentInfo> Decode(thriftgen::SegmentInfo&& in);
 Result<ClientInfo> Decode(thriftgen::ClientInfo&& in);
 Result<ClientAddresses> Decode(thriftgen::ClientAddresses&& in);
 Result<ClusterStatus> Decode(thriftgen::ClusterStatus&& in);
+Result<SnapshotDescriptor> Decode(thriftgen::Snapshot&& in);
+Result<SnapshotVerdict> Decode(thriftgen::VerifySnapshotReply&& in);
+Result<DurabilityStatus> Decode(thriftgen::DurabilityStatus&& in);
 
 // Of any of the above.
 template <typename Wire, typename T>

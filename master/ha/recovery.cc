@@ -23,6 +23,7 @@ bool TakeSnapshot(StateStore& store, const std::vector<SnapshotInfo>& snapshots,
                               } else {
                                 restorer.CountBad();
                               }
+                              return true;
                             });
     if (!read.ok()) {
       LOG(WARNING) << "snapshot " << snapshot.id << " is passed over: " << read.message();
@@ -58,6 +59,7 @@ Result<Recovered> Recover(StateStore& store) {
     if (sequence != expected || !record.ok()) hole();
     if (record.ok()) recovered.restorer.Apply(std::move(record).value());
     expected = sequence + 1;
+    return true;
   }));
   // The snapshot was finished only when these records were durable.
   if (expected <= footer.until) {

@@ -108,6 +108,20 @@ Status RocksDbLog::Open() {
   return FromRocksDb(database_->Put(options, kDamagedKey, ""), "noting the damage in " + folder_);
 }
 
+Status RocksDbLog::OpenToRead() {
+  MutexLock lock(mutex_);
+  const rocksdb::Status status = OpenWith(LogOptions(), folder_, Access::kRead, database_);
+  if (!status.ok()) {
+    if (!OpenWith(SalvageOptions(), folder_, Access::kRead, database_).ok())
+      return FromRocksDb(status, "opening " + folder_);
+    damaged_ = true;
+  }
+  read_only_ = true;
+  std::string value;
+  if (database_->Get(rocksdb::ReadOptions(), kDamagedKey, &value).ok()) damaged_ = true;
+  return Status::Ok();
+}
+
 bool RocksDbLog::OpenDamaged() {
   if (OpenWith(SalvageOptions(), folder_, Access::kWrite, database_).ok()) return true;
   return rocksdb::RepairDB(folder_, SalvageOptions()).ok() &&
@@ -184,7 +198,8 @@ Status RocksDbLog::Read(uint64_t after, const LogSink& sink) {
     const rocksdb::Slice key = it->key();
     if (key.size() != 9 || key[0] != kLogPrefix) break;
     last = FromBigEndian(std::string_view(key.data() + 1, 8));
-    sink(last, core::DecodeRecord(std::string_view(it->value().data(), it->value().size())));
+    if (!sink(last, core::DecodeRecord(std::string_view(it->value().data(), it->value().size()))))
+      return Status::Ok();
   }
   MutexLock lock(mutex_);
   if (damaged_) sink(last + 1, Status(ErrorCode::kPersistentFail, "the log was damaged"));

@@ -21,6 +21,8 @@ class RocksDbLog {
 
   // The first call. Repairs, sets aside, or opens without writing: see OpenRocksDbStateStore.
   Status Open();
+  // Instead of Open, for who only looks: nothing is written, and a log that can be read in part is.
+  Status OpenToRead();
   Result<Term> LoadTerm();
   Status SaveTerm(Term term);
   Status Append(std::span<const core::LogRecord> records);

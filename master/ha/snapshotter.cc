@@ -11,6 +11,14 @@ namespace {
 // Between two looks at how the log has grown.
 constexpr Duration kLook = Seconds(1);
 
+void CountDuration(SnapshotNumbers& numbers) {
+  const int64_t ms = ToMillis(numbers.last_duration);
+  size_t bucket = 0;
+  while (bucket < kSnapshotMsBounds.size() && ms > kSnapshotMsBounds[bucket]) ++bucket;
+  ++numbers.durations[bucket];
+  numbers.total_ms += static_cast<uint64_t>(ms);
+}
+
 Status Stopped() { return {ErrorCode::kUnavailableInCurrentStatus, "the master is stopping"}; }
 
 }  // namespace
@@ -45,9 +53,11 @@ bool Snapshotter::Stop(Duration grace) {
   return !busy();
 }
 
-bool Snapshotter::stopping() const {
+Status Snapshotter::CheckTime(TimePoint deadline) const {
   MutexLock lock(mutex_);
-  return stopping_;
+  if (stopping_) return Stopped();
+  if (clock_.Now() < deadline) return Status::Ok();
+  return {ErrorCode::kRpcTimeout, "the deadline has passed before the snapshot was complete"};
 }
 
 SnapshotNumbers Snapshotter::numbers() const {
@@ -76,7 +86,7 @@ void Snapshotter::Loop() {
   }
 }
 
-Result<SnapshotInfo> Snapshotter::TakeNow() {
+Result<SnapshotInfo> Snapshotter::TakeNow(TimePoint deadline) {
   {
     MutexLock lock(mutex_);
     if (stopping_) return Stopped();
@@ -85,16 +95,19 @@ Result<SnapshotInfo> Snapshotter::TakeNow() {
     taking_ = true;
   }
   const TimePoint begun = clock_.Now();
-  Result<SnapshotInfo> taken = Take();
+  Result<SnapshotInfo> taken = Take(deadline);
   const Status tidied = taken.ok() ? Tidy() : Status::Ok();
   MutexLock lock(mutex_);
   taking_ = false;
   ended_changed_.NotifyAll();
+  // Whoever has no time is no sign of trouble, and no reason to leave out the one that is due.
+  if (taken.code() == ErrorCode::kRpcTimeout) return taken;
   last_time_ = clock_.Now();
   numbers_.last_duration = last_time_ - begun;
   numbers_.trouble = taken.ok() ? "" : taken.message();
   if (taken.ok()) {
     ++numbers_.taken;
+    CountDuration(numbers_);
     numbers_.last = *taken;
     last_sequence_ = taken->footer.from;
     LOG(INFO) << "snapshot id=" << taken->id << " records=" << taken->footer.records
@@ -107,22 +120,22 @@ Result<SnapshotInfo> Snapshotter::TakeNow() {
   return taken;
 }
 
-Result<SnapshotInfo> Snapshotter::Take() {
+Result<SnapshotInfo> Snapshotter::Take(TimePoint deadline) {
   SnapshotFooter footer;
   footer.term = source_.term;
   footer.wall_ms = clock_.WallNow().ns / 1'000'000;
   ASSIGN_OR_RETURN(const auto writer, store_.BeginSnapshot());
-  RETURN_IF_ERROR(Write(*writer, footer));
+  RETURN_IF_ERROR(Write(*writer, footer, deadline));
   // Records of versions that the log does not know yet must not outlive those that say what happened to them.
-  RETURN_IF_ERROR(AwaitLog(footer.until));
+  RETURN_IF_ERROR(AwaitLog(footer.until, deadline));
   return writer->Finish(footer);
 }
 
-Status Snapshotter::Write(SnapshotWriter& writer, SnapshotFooter& footer) {
+Status Snapshotter::Write(SnapshotWriter& writer, SnapshotFooter& footer, TimePoint deadline) {
   core::SnapshotWalk walk = source_.start();
   footer.from = walk.from;
   for (bool done = false; !done;) {
-    if (stopping()) return Stopped();
+    RETURN_IF_ERROR(CheckTime(deadline));
     done = source_.step(walk);
     for (const core::Record& record : walk.records) RETURN_IF_ERROR(writer.Add(record));
     walk.records.clear();
@@ -131,11 +144,12 @@ Status Snapshotter::Write(SnapshotWriter& writer, SnapshotFooter& footer) {
   return Status::Ok();
 }
 
-Status Snapshotter::AwaitLog(uint64_t sequence) {
+Status Snapshotter::AwaitLog(uint64_t sequence, TimePoint deadline) {
   for (;;) {
-    const Status status = log_.Await(sequence, SaturatingAdd(clock_.Now(), kLook));
+    const Status status =
+        log_.Await(sequence, std::min(deadline, SaturatingAdd(clock_.Now(), kLook)));
     if (status.ok()) return status;
-    if (stopping()) return Stopped();
+    RETURN_IF_ERROR(CheckTime(deadline));
   }
 }
 

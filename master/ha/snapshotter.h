@@ -1,6 +1,7 @@
 // Takes snapshots: one when asked, or one each interval in a thread of its own. Keeps as many as it was told to, and trims the log.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -29,9 +30,15 @@ struct SnapshotSource {
   std::function<bool(core::SnapshotWalk&)> step;  // true: done
 };
 
+// How long the ones that worked took: how many at most each bound.
+inline constexpr std::array<int64_t, 7> kSnapshotMsBounds = {10,     100,     1'000,  10'000,
+                                                             60'000, 300'000, 900'000};
+
 struct SnapshotNumbers {
   uint64_t taken = 0;
   uint64_t failed = 0;
+  std::array<uint64_t, kSnapshotMsBounds.size() + 1> durations{};  // last: longer than all bounds
+  uint64_t total_ms = 0;
   Duration last_duration{};
   SnapshotInfo last;
   std::string trouble;  // of the last attempt; "" when it worked
@@ -49,17 +56,18 @@ class Snapshotter {
   // False when the thread is in the storage for longer than `grace`: then the object cannot be destroyed before that answers.
   bool Stop(Duration grace);
 
-  // Fails when one is being taken, when the storage fails, or at a stop; what was there before stays as it was.
-  Result<SnapshotInfo> TakeNow();
+  // Fails when one is being taken, when the storage fails, at a stop, or (kRpcTimeout) at the deadline; what was there before
+  // stays as it was.
+  Result<SnapshotInfo> TakeNow(TimePoint deadline = kNever);
   SnapshotNumbers numbers() const;
 
  private:
   void Loop();
   bool Due() MC_REQUIRES(mutex_);
-  bool stopping() const;
-  Result<SnapshotInfo> Take();
-  Status Write(SnapshotWriter& writer, SnapshotFooter& footer);
-  Status AwaitLog(uint64_t sequence);
+  Status CheckTime(TimePoint deadline) const;
+  Result<SnapshotInfo> Take(TimePoint deadline);
+  Status Write(SnapshotWriter& writer, SnapshotFooter& footer, TimePoint deadline);
+  Status AwaitLog(uint64_t sequence, TimePoint deadline);
   Status Tidy();
 
   StateStore& store_;

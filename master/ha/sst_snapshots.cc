@@ -80,13 +80,14 @@ Result<SnapshotFooter> ReadFooter(rocksdb::SstFileReader& reader) {
   return DecodeFooter(std::string_view(it->value().data(), it->value().size()));
 }
 
-// Every record's bytes, with the damaged blocks passed over.
+// Every record's bytes, with the damaged blocks passed over, until `visit` answers false.
 template <typename F>
 void ForEachRecord(rocksdb::SstFileReader& reader, F&& visit) {
   const std::unique_ptr<rocksdb::Iterator> it(reader.NewIterator(rocksdb::ReadOptions()));
   SkippingWalk walk(*it, BigEndian);
-  for (walk.Seek(0); walk.Valid() && it->key().compare(kFooterKey) != 0; walk.Next())
-    visit(std::string_view(it->value().data(), it->value().size()));
+  for (walk.Seek(0); walk.Valid() && it->key().compare(kFooterKey) != 0; walk.Next()) {
+    if (!visit(std::string_view(it->value().data(), it->value().size()))) return;
+  }
 }
 
 class SstSnapshotWriter final : public SnapshotWriter {
@@ -132,7 +133,10 @@ class SstSnapshotWriter final : public SnapshotWriter {
     RETURN_IF_ERROR(FromRocksDb(reader.VerifyChecksum(), "reading back " + unfinished_));
     ASSIGN_OR_RETURN(const SnapshotFooter read, ReadFooter(reader));
     Digest digest;
-    ForEachRecord(reader, [&](std::string_view bytes) { digest.Add(bytes); });
+    ForEachRecord(reader, [&](std::string_view bytes) {
+      digest.Add(bytes);
+      return true;
+    });
     if (read == footer && digest == written_) return Status::Ok();
     return {ErrorCode::kPersistentFail,
             "reading back " + unfinished_ + ": it is not what was written"};
@@ -199,12 +203,13 @@ Result<SnapshotFooter> SstSnapshots::Read(const std::string& id, const RecordSin
   RETURN_IF_ERROR(FromRocksDb(reader.Open(PathOf(id)), "opening it"));
   ASSIGN_OR_RETURN(const SnapshotFooter footer, ReadFooter(reader));
   uint64_t read = 0;
+  bool more = true;
   ForEachRecord(reader, [&](std::string_view bytes) {
     ++read;
-    sink(core::DecodeRecord(bytes));
+    return more = sink(core::DecodeRecord(bytes));
   });
-  for (; read < footer.records; ++read)
-    sink(Status(ErrorCode::kPersistentFail, "a record lies in a damaged block"));
+  for (; more && read < footer.records; ++read)
+    more = sink(Status(ErrorCode::kPersistentFail, "a record lies in a damaged block"));
   return footer;
 }
 

@@ -32,9 +32,10 @@ struct SnapshotInfo {
   Status health;  // why it cannot be used
 };
 
-// Records in order; those that could not be read come as an error each, and cost nothing but themselves.
-using RecordSink = std::function<void(Result<core::Record>)>;
-using LogSink = std::function<void(uint64_t sequence, Result<core::Record>)>;
+// Records in order; those that could not be read come as an error each, and cost nothing but themselves. False: enough, the
+// rest is not read.
+using RecordSink = std::function<bool(Result<core::Record>)>;
+using LogSink = std::function<bool(uint64_t sequence, Result<core::Record>)>;
 
 // One writer at a time. Gone without Finish it leaves nothing that a restore would look at.
 class SnapshotWriter {

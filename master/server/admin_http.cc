@@ -90,12 +90,21 @@ Page SegmentDetail(MasterService& service) {
   return {200, "application/json", Dump({{"total", total}, {"segments", std::move(list)}})};
 }
 
-Page Health() {
-  return {200, "application/json",
-          Dump({{"status", "ok"},
-                {"role", "leader"},
-                {"ha_state", "standalone"},
-                {"service_ready", true}})};
+// With trouble of the storage the service goes on, and a restart would not help: so the code stays 200, for probes that restart
+// what answers anything else, and the body tells.
+Page Health(MasterService& service) {
+  nlohmann::ordered_json json = {
+      {"status", "ok"}, {"role", "leader"}, {"ha_state", "standalone"}, {"service_ready", true}};
+  if (const auto durability = service.durability()) {
+    const LogNumbers& log = durability->log;
+    const SnapshotNumbers& snapshots = durability->snapshots;
+    if (!log.trouble.empty() || !snapshots.trouble.empty()) json["status"] = "degraded";
+    json["log"] = {{"durable_sequence", log.durable}, {"waiting_records", log.waiting}};
+    if (!log.trouble.empty()) json["log"]["trouble"] = log.trouble;
+    json["snapshots"] = {{"taken", snapshots.taken}, {"failed", snapshots.failed}};
+    if (!snapshots.trouble.empty()) json["snapshots"]["trouble"] = snapshots.trouble;
+  }
+  return {200, "application/json", Dump(json)};
 }
 
 }  // namespace
@@ -150,7 +159,7 @@ class AdminHttp::Impl {
 
  private:
   Page Answer(std::string_view path) {
-    if (path == "/health") return Health();
+    if (path == "/health") return Health(service_);
     if (path == "/ready") return {.body = "ready\n"};
     if (path == "/role") return {.body = "leader\n"};
     if (path == "/metrics") {

@@ -35,8 +35,12 @@ enum class MasterCall : uint8_t {
   kGetClients,
   kQueryIp,
   kGetStatus,
+  kTakeSnapshot,
+  kListSnapshots,
+  kVerifySnapshot,
+  kGetDurability,
 };
-inline constexpr size_t kMasterCalls = static_cast<size_t>(MasterCall::kGetStatus) + 1;
+inline constexpr size_t kMasterCalls = static_cast<size_t>(MasterCall::kGetDurability) + 1;
 
 // Values are statistics: the atomics pair with nothing. A call without a batch has one item.
 struct CallCounters {

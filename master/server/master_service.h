@@ -78,8 +78,6 @@ class MasterService final : public MasterApi {
   // Nothing without a state store.
   const std::optional<RestoreSummary>& restored() const { return restored_; }
   std::optional<DurabilityNumbers> durability() const;
-  Result<SnapshotInfo> TakeSnapshot();
-  Result<std::vector<SnapshotInfo>> ListSnapshots();
   // One round of background work; true when more is due at once.
   bool Tick();
 
@@ -130,6 +128,10 @@ class MasterService final : public MasterApi {
   Result<std::vector<ClientAddresses>> BatchQueryIp(std::span<const ClientId> clients,
                                                     TimePoint deadline) override;
   Result<ClusterStatus> GetStatus(TimePoint deadline) override;
+  Result<SnapshotDescriptor> TakeSnapshot(TimePoint deadline) override;
+  Result<std::vector<SnapshotDescriptor>> ListSnapshots(TimePoint deadline) override;
+  Result<SnapshotVerdict> VerifySnapshot(const std::string& id, TimePoint deadline) override;
+  Result<DurabilityStatus> GetDurability(TimePoint deadline) override;
 
  private:
   MasterService(const MasterServiceOptions& options, const Clock& clock, Term term, uint64_t seed,
@@ -158,6 +160,8 @@ class MasterService final : public MasterApi {
                                                TimePoint deadline);
   // The state changes only while the log can follow.
   Status CheckLog(MasterCall call) const;
+  Result<std::vector<SnapshotDescriptor>> Snapshots() const;
+  Result<SnapshotVerdict> ReadWhole(const std::string& id, TimePoint deadline) const;
   Status AwaitLog(uint64_t sequence, TimePoint deadline);
   uint64_t SpaceFreeAfter() const;
 

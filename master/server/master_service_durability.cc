@@ -122,6 +122,8 @@ uint64_t MasterService::SpaceFreeAfter() const {
 
 void MasterService::BeginShutdown() {
   if (log_ != nullptr) log_->BeginStop(kStopPatience);
+  // Somebody may wait for the one that is being taken.
+  if (snapshotter_ != nullptr) snapshotter_->Stop(Duration::zero());
   MutexLock lock(wake_mutex_);
   stopping_.store(true);
   wake_.NotifyAll();
@@ -141,18 +143,6 @@ std::optional<DurabilityNumbers> MasterService::durability() const {
   numbers.snapshots = snapshotter_->numbers();
   numbers.held_bytes = core_counters().held;
   return numbers;
-}
-
-Result<SnapshotInfo> MasterService::TakeSnapshot() {
-  if (snapshotter_ != nullptr) return snapshotter_->TakeNow();
-  return {ErrorCode::kUnavailableInCurrentMode,
-          "this master keeps no state; start it with --state_dir"};
-}
-
-Result<std::vector<SnapshotInfo>> MasterService::ListSnapshots() {
-  if (store_ != nullptr) return store_->ListSnapshots();
-  return {ErrorCode::kUnavailableInCurrentMode,
-          "this master keeps no state; start it with --state_dir"};
 }
 
 }  // namespace mooncake

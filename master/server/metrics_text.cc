@@ -42,6 +42,10 @@ constexpr std::array<CallName, kMasterCalls> kCallNames = {{
     {MasterCall::kGetClients, "get_clients", false},
     {MasterCall::kQueryIp, "query_ip", false},
     {MasterCall::kGetStatus, "get_status", false},
+    {MasterCall::kTakeSnapshot, "take_snapshot", false},
+    {MasterCall::kListSnapshots, "list_snapshots", false},
+    {MasterCall::kVerifySnapshot, "verify_snapshot", false},
+    {MasterCall::kGetDurability, "get_durability", false},
 }};
 
 class TextWriter {
@@ -170,6 +174,44 @@ void WriteObjects(const core::Counters& c, TextWriter& out) {
               c.expired_clients);
 }
 
+void WriteSnapshots(const SnapshotNumbers& n, TextWriter& out) {
+  out.Counter("master_snapshot_success_total", "Snapshots taken since the start", n.taken);
+  out.Counter("master_snapshot_fail_total", "Snapshots that could not be taken", n.failed);
+  out.Header("master_snapshot_duration_ms",
+             "Milliseconds from the begin of a snapshot until it was safe on the disk",
+             "histogram");
+  uint64_t total = 0;
+  for (size_t i = 0; i < kSnapshotMsBounds.size(); ++i) {
+    total += n.durations[i];
+    out.Value("master_snapshot_duration_ms_bucket",
+              "le=\"" + std::to_string(kSnapshotMsBounds[i]) + "\"", total);
+  }
+  total += n.durations.back();
+  out.Value("master_snapshot_duration_ms_bucket", "le=\"+Inf\"", total);
+  out.Value("master_snapshot_duration_ms_sum", "", n.total_ms);
+  out.Value("master_snapshot_duration_ms_count", "", total);
+  out.Gauge("master_snapshot_last_begun_ms",
+            "When the last one was begun, in milliseconds since 1970; 0 = none since the start",
+            static_cast<uint64_t>(n.last.footer.wall_ms));
+  out.Gauge("master_snapshot_last_records", "Records in the last one", n.last.footer.records);
+  out.Gauge("master_snapshot_last_bytes", "Size of the last one", n.last.bytes);
+}
+
+// Only a master with a state_dir has these.
+void WriteDurability(const DurabilityNumbers& n, TextWriter& out) {
+  out.Gauge("master_log_durable_sequence", "Number of the last log record that is safe on the disk",
+            n.log.durable);
+  out.Gauge("master_log_waiting_records", "Log records that are not safe yet", n.log.waiting);
+  out.Counter("master_log_commits_total",
+              "Groups of log records that were written and synchronised", n.log.commits);
+  out.Counter("master_log_failures_total", "Attempts to write the log that failed", n.log.failures);
+  out.Gauge("master_log_failing", "1 while the last attempt to write the log failed",
+            n.log.trouble.empty() ? 0 : 1);
+  out.Gauge("master_log_held_bytes",
+            "Bytes of segments that are free as soon as the log is safe on the disk", n.held_bytes);
+  WriteSnapshots(n.snapshots, out);
+}
+
 }  // namespace
 
 std::string MetricsText(MasterService& service, const ConnectionNumbers& connections) {
@@ -187,6 +229,7 @@ std::string MetricsText(MasterService& service, const ConnectionNumbers& connect
   out.Gauge("master_rpc_connections", "Open RPC connections", connections.open);
   out.Counter("master_rpc_connections_refused_total", "Connections beyond max_connections",
               connections.refused);
+  if (const auto durability = service.durability()) WriteDurability(*durability, out);
   return out.Take();
 }
 

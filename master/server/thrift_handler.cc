@@ -80,17 +80,6 @@ Status RunValueBatch(std::vector<Wire>&& entries, std::vector<Answer>& results, 
 ThriftHandler::ThriftHandler(MasterApi& master, std::function<Term()> term, const Clock& clock)
     : master_(master), term_(std::move(term)), clock_(clock) {}
 
-// Runs `work(deadline)` and puts its status and the term in the reply.
-template <typename Reply, typename Work>
-void ThriftHandler::Answer(Reply& reply, int32_t timeout_ms, Work&& work) {
-  const Duration left = wire::DecodeTimeout(timeout_ms);
-  const Status status = left == Duration::zero()
-                            ? Status(ErrorCode::kRpcTimeout, "the caller's deadline has passed")
-                            : work(clock_.Now() + left);
-  reply.status = wire::Encode(status);
-  reply.term = static_cast<int64_t>(term_().value);
-}
-
 void ThriftHandler::Ping(thriftgen::PingReply& reply, const thriftgen::PingRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
     RETURN_IF_ERROR(wire::CheckLength("address", request.address.size(), wire::kMaxNameBytes));

@@ -5,6 +5,7 @@
 
 #include "master/api/gen-cpp/MasterRpc.h"
 #include "master/api/master_api.h"
+#include "master/api/wire.h"
 #include "transfer/base/clock.h"
 
 namespace mooncake {
@@ -63,10 +64,26 @@ class ThriftHandler final : public thriftgen::MasterRpcIf {
   void BatchQueryIp(thriftgen::BatchQueryIpReply& reply,
                     const thriftgen::BatchQueryIpRequest& request) override;
   void GetStatus(thriftgen::GetStatusReply& reply, const thriftgen::PlainRequest& request) override;
+  void TakeSnapshot(thriftgen::TakeSnapshotReply& reply,
+                    const thriftgen::PlainRequest& request) override;
+  void ListSnapshots(thriftgen::ListSnapshotsReply& reply,
+                     const thriftgen::PlainRequest& request) override;
+  void VerifySnapshot(thriftgen::VerifySnapshotReply& reply,
+                      const thriftgen::VerifySnapshotRequest& request) override;
+  void GetDurability(thriftgen::GetDurabilityReply& reply,
+                     const thriftgen::PlainRequest& request) override;
 
  private:
+  // Runs `work(deadline)` and puts its status and the term in the reply.
   template <typename Reply, typename Work>
-  void Answer(Reply& reply, int32_t timeout_ms, Work&& work);
+  void Answer(Reply& reply, int32_t timeout_ms, Work&& work) {
+    const Duration left = wire::DecodeTimeout(timeout_ms);
+    const Status status = left == Duration::zero()
+                              ? Status(ErrorCode::kRpcTimeout, "the caller's deadline has passed")
+                              : work(clock_.Now() + left);
+    reply.status = wire::Encode(status);
+    reply.term = static_cast<int64_t>(term_().value);
+  }
 
   MasterApi& master_;
   const std::function<Term()> term_;

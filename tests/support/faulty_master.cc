@@ -183,5 +183,17 @@ Result<std::vector<ClientAddresses>> FaultyMaster::BatchQueryIp(std::span<const 
 Result<ClusterStatus> FaultyMaster::GetStatus(TimePoint deadline) {
   return One("GetStatus", [&] { return inner_->GetStatus(deadline); });
 }
+Result<SnapshotDescriptor> FaultyMaster::TakeSnapshot(TimePoint deadline) {
+  return One("TakeSnapshot", [&] { return inner_->TakeSnapshot(deadline); });
+}
+Result<std::vector<SnapshotDescriptor>> FaultyMaster::ListSnapshots(TimePoint deadline) {
+  return One("ListSnapshots", [&] { return inner_->ListSnapshots(deadline); });
+}
+Result<SnapshotVerdict> FaultyMaster::VerifySnapshot(const std::string& id, TimePoint deadline) {
+  return One("VerifySnapshot", [&] { return inner_->VerifySnapshot(id, deadline); });
+}
+Result<DurabilityStatus> FaultyMaster::GetDurability(TimePoint deadline) {
+  return One("GetDurability", [&] { return inner_->GetDurability(deadline); });
+}
 
 }  // namespace mooncake::testing

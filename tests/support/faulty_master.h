@@ -79,6 +79,10 @@ class FaultyMaster final : public MasterApi {
   Result<std::vector<ClientAddresses>> BatchQueryIp(std::span<const ClientId> clients,
                                                     TimePoint deadline) override;
   Result<ClusterStatus> GetStatus(TimePoint deadline) override;
+  Result<SnapshotDescriptor> TakeSnapshot(TimePoint deadline) override;
+  Result<std::vector<SnapshotDescriptor>> ListSnapshots(TimePoint deadline) override;
+  Result<SnapshotVerdict> VerifySnapshot(const std::string& id, TimePoint deadline) override;
+  Result<DurabilityStatus> GetDurability(TimePoint deadline) override;
 
  private:
   Fault Next(std::string_view call);

@@ -51,8 +51,9 @@ class MemoryStateStore final : public StateStore {
   }
   Status ReadLog(uint64_t after, const LogSink& sink) override {
     MutexLock lock(disk_->mutex);
-    for (auto it = disk_->log.upper_bound(after); it != disk_->log.end(); ++it)
-      sink(it->first, it->second);
+    for (auto it = disk_->log.upper_bound(after); it != disk_->log.end(); ++it) {
+      if (!sink(it->first, it->second)) break;
+    }
     return Status::Ok();
   }
   Status TrimLog(uint64_t upto) override {
@@ -75,7 +76,9 @@ class MemoryStateStore final : public StateStore {
     MutexLock lock(disk_->mutex);
     const auto found = disk_->snapshots.find(id);
     if (found == disk_->snapshots.end()) return {ErrorCode::kPersistentFail, "no snapshot " + id};
-    for (const core::Record& record : found->second.second) sink(record);
+    for (const core::Record& record : found->second.second) {
+      if (!sink(record)) break;
+    }
     return found->second.first;
   }
   Status DeleteSnapshot(const std::string& id) override {

@@ -80,6 +80,10 @@ class NullMaster : public MasterApi {
     return No();
   }
   Result<ClusterStatus> GetStatus(TimePoint) override { return No(); }
+  Result<SnapshotDescriptor> TakeSnapshot(TimePoint) override { return No(); }
+  Result<std::vector<SnapshotDescriptor>> ListSnapshots(TimePoint) override { return No(); }
+  Result<SnapshotVerdict> VerifySnapshot(const std::string&, TimePoint) override { return No(); }
+  Result<DurabilityStatus> GetDurability(TimePoint) override { return No(); }
 
  private:
   static Status No() { return Status(ErrorCode::kNotSupported, "NullMaster"); }

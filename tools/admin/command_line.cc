@@ -38,7 +38,8 @@ void AddSharedOptions(CLI::App& app, AdminOptions& options) {
           "HOST:PORT");
   AddText(&app, "--tenant", options.tenant, "whose keys; 'default' if not given", "NAME");
   AddText(&app, "--timeout", options.timeout,
-          "of one request, as 500ms or 2m: 30s if not given, 10m for rm --regex; put adds a second "
+          "of one request, as 500ms or 2m: 30s if not given, 10m for rm --regex and snapshot; put "
+          "adds a second "
           "for each 16 MiB",
           "TIME");
   app.add_flag("--json", options.json, "print JSON: one document a command");
@@ -70,6 +71,8 @@ ParsedLine ParseLine(const std::vector<std::string>& arguments) {
   app.get_formatter()->column_width(34);
   AddSharedOptions(app, invocation->options);
   AddClusterCommands(app, *invocation);
+  AddHealthCommand(app, *invocation);
+  AddSnapshotCommands(app, *invocation);
   AddListCommand(app, *invocation);
   AddNameCommands(app, *invocation);
   AddGetCommand(app, *invocation);

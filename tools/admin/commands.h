@@ -7,8 +7,10 @@
 namespace mooncake::admin {
 
 void AddClusterCommands(CLI::App& app, Invocation& invocation);  // status, segments, clients
-void AddListCommand(CLI::App& app, Invocation& invocation);      // ls
-void AddNameCommands(CLI::App& app, Invocation& invocation);     // stat, exists, mv
+void AddHealthCommand(CLI::App& app, Invocation& invocation);
+void AddSnapshotCommands(CLI::App& app, Invocation& invocation);  // snapshot list, now, verify
+void AddListCommand(CLI::App& app, Invocation& invocation);       // ls
+void AddNameCommands(CLI::App& app, Invocation& invocation);      // stat, exists, mv
 void AddGetCommand(CLI::App& app, Invocation& invocation);
 void AddPutCommand(CLI::App& app, Invocation& invocation);
 void AddRemoveCommand(CLI::App& app, Invocation& invocation);  // rm

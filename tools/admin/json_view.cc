@@ -174,6 +174,35 @@ Json ToJson(const RemoveByRegexReply& reply) {
   return json;
 }
 
+Json ToJson(const SnapshotDescriptor& snapshot) {
+  Json json;
+  json["id"] = snapshot.id;
+  json["usable"] = snapshot.trouble.empty();
+  if (!snapshot.trouble.empty()) json["trouble"] = EscapeForDisplay(snapshot.trouble);
+  json["records"] = snapshot.records;
+  json["bytes"] = snapshot.bytes;
+  json["begun_ms"] = snapshot.begun_ms;
+  json["term"] = snapshot.term.value;
+  json["log_from"] = snapshot.from;
+  json["log_until"] = snapshot.until;
+  return json;
+}
+
+Json ToJson(const DurabilityStatus& status) {
+  Json json;
+  json["mode"] = status.sync ? "sync" : "async";
+  json["log_durable"] = status.log_durable;
+  json["log_waiting"] = status.log_waiting;
+  json["held_bytes"] = status.held_bytes;
+  if (!status.log_trouble.empty()) json["log_trouble"] = EscapeForDisplay(status.log_trouble);
+  json["snapshots_taken"] = status.snapshots_taken;
+  json["snapshots_failed"] = status.snapshots_failed;
+  if (status.snapshot_age) json["snapshot_age_ms"] = ToMillis(*status.snapshot_age);
+  if (!status.snapshot_trouble.empty())
+    json["snapshot_trouble"] = EscapeForDisplay(status.snapshot_trouble);
+  return json;
+}
+
 std::string Dump(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "master/api/durability_types.h"
 #include "master/api/types.h"
 #include "transfer/base/status.h"
 
@@ -27,6 +28,8 @@ Json ToJson(std::string_view key, const ObjectStat& stat);
 Json ToJson(const ReplicaDescriptor& replica);
 Json ToJson(const ListEntry& entry);
 Json ToJson(const RemoveByRegexReply& reply);
+Json ToJson(const SnapshotDescriptor& snapshot);
+Json ToJson(const DurabilityStatus& status);
 
 std::string_view NameOf(SegmentStatus status);
 std::string_view NameOf(ReplicaStatus status);

@@ -405,6 +405,53 @@ struct GetStatusReply {
   3: optional ClusterStatus value
 }
 
+struct Snapshot {
+  1: string id
+  2: i64 records
+  3: i64 bytes
+  4: i64 begun_ms
+  5: i64 term
+  6: i64 from_sequence
+  7: i64 until_sequence
+  8: string trouble
+}
+struct TakeSnapshotReply {
+  1: common.Status status
+  2: i64 term
+  3: optional Snapshot value
+}
+struct ListSnapshotsReply {
+  1: common.Status status
+  2: i64 term
+  3: list<Snapshot> snapshots
+}
+struct VerifySnapshotRequest {
+  1: i32 timeout_ms
+  2: string id
+}
+struct VerifySnapshotReply {
+  1: common.Status status
+  2: i64 term
+  3: i64 records
+  4: i64 damaged
+}
+struct DurabilityStatus {
+  1: bool sync
+  2: i64 log_durable
+  3: i64 log_waiting
+  4: i64 held_bytes
+  5: string log_trouble
+  6: i64 snapshots_taken
+  7: i64 snapshots_failed
+  8: string snapshot_trouble
+  9: optional i64 snapshot_age_ns
+}
+struct GetDurabilityReply {
+  1: common.Status status
+  2: i64 term
+  3: optional DurabilityStatus value
+}
+
 service MasterRpc {
   PingReply Ping(1: PingRequest request)
 
@@ -437,4 +484,9 @@ service MasterRpc {
   GetClientsReply GetClients(1: PlainRequest request)
   BatchQueryIpReply BatchQueryIp(1: BatchQueryIpRequest request)
   GetStatusReply GetStatus(1: PlainRequest request)
+
+  TakeSnapshotReply TakeSnapshot(1: PlainRequest request)
+  ListSnapshotsReply ListSnapshots(1: PlainRequest request)
+  VerifySnapshotReply VerifySnapshot(1: VerifySnapshotRequest request)
+  GetDurabilityReply GetDurability(1: PlainRequest request)
 }

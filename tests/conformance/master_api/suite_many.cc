@@ -298,5 +298,18 @@ TEST_P(MasterApiSuite, BadSegmentsAreRefused) {
   EXPECT_EQ(api().MountSegment(Node(1), Segment(1, ""), Soon()).code(), ErrorCode::kInvalidParams);
 }
 
+// --- what outlives the master ---------------------------------------------------------------------
+
+TEST_P(MasterApiSuite, AMasterThatKeepsNothingSaysHowToChangeThat) {
+  const Status answers[] = {api().TakeSnapshot(Soon()).status(),
+                            api().ListSnapshots(Soon()).status(),
+                            api().VerifySnapshot("20260101_000000_000", Soon()).status(),
+                            api().GetDurability(Soon()).status()};
+  for (const Status& answer : answers) {
+    EXPECT_EQ(answer.code(), ErrorCode::kUnavailableInCurrentMode);
+    EXPECT_NE(answer.message().find("--state_dir"), std::string::npos) << answer;
+  }
+}
+
 }  // namespace
 }  // namespace mooncake::testing

@@ -42,7 +42,7 @@ Reply Received(ByteSpan bytes, Receive receive) {
 
 void AsReply(uint8_t which, ByteSpan bytes) {
   static constexpr char kWhy[] = "only crashes count";
-  switch (which % 7) {
+  switch (which % 10) {
     case 0: {
       auto reply =
           Received<thriftgen::BatchPutStartReply>(bytes, &MasterRpcClient::recv_BatchPutStart);
@@ -72,9 +72,26 @@ void AsReply(uint8_t which, ByteSpan bytes) {
           Received<thriftgen::RemoveByRegexReply>(bytes, &MasterRpcClient::recv_RemoveByRegex))
           .Ignore(kWhy);
       return;
-    default:
+    case 6:
       wire::Decode(
           Received<thriftgen::GetStatusReply>(bytes, &MasterRpcClient::recv_GetStatus).value)
+          .Ignore(kWhy);
+      return;
+    case 7: {
+      auto reply =
+          Received<thriftgen::ListSnapshotsReply>(bytes, &MasterRpcClient::recv_ListSnapshots);
+      for (auto& snapshot : reply.snapshots) wire::Decode(std::move(snapshot)).Ignore(kWhy);
+      return;
+    }
+    case 8:
+      wire::Decode(
+          Received<thriftgen::VerifySnapshotReply>(bytes, &MasterRpcClient::recv_VerifySnapshot))
+          .Ignore(kWhy);
+      return;
+    default:
+      wire::Decode(
+          Received<thriftgen::GetDurabilityReply>(bytes, &MasterRpcClient::recv_GetDurability)
+              .value)
           .Ignore(kWhy);
       return;
   }

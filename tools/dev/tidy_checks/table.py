@@ -21,6 +21,7 @@ MAY_INCLUDE = {
     'transfer/base/': (),
     'master/api/types': (BASE, 'master/api/segment_types.h'),
     'master/api/segment_types': (BASE,),
+    'master/api/durability_types': (BASE, 'master/api/segment_types.h'),
     # row 1: the three pure cores
     'master/core/': (BASE, TYPES),
     'storenode/core/': (BASE, TYPES),
@@ -38,8 +39,8 @@ MAY_INCLUDE = {
     'storenode/api/': (BASE, TYPES),
     # row 3
     'transfer/engine/': (BASE, 'transfer/coord/') + TRANSPORT_PORTS,
-    'master/api/': (BASE, 'transfer/coord/', TYPES),
-    'master/ha/': (BASE, 'transfer/coord/', 'master/core/', TYPES),
+    'master/api/': (BASE, 'transfer/coord/', TYPES, 'master/api/durability_types.h'),
+    'master/ha/': (BASE, 'transfer/coord/', 'master/core/', TYPES, 'master/api/durability_types.h'),
     # row 4
     'master/server/': (BASE, 'transfer/coord/', 'master/api/', 'master/ha/', 'master/core/'),
     'storenode/node/': (BASE, 'transfer/coord/', 'transfer/engine/', *TRANSPORT_PORTS, 'master/api/', 'storenode/api/',

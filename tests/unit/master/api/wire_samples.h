@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "master/api/durability_types.h"
 #include "master/api/types.h"
 #include "master/api/wire_limits.h"
 #include "transfer/base/rng.h"
@@ -115,6 +116,25 @@ class Samples {
             Text(),
             Text(),
             Text()};
+  }
+  SnapshotDescriptor Snapshot() {
+    return {std::to_string(rng_.Next()), Number(uint64_t{1} << 62),
+            Number(uint64_t{1} << 62),   Signed(),
+            Term{rng_.Next()},           Number(uint64_t{1} << 62),
+            Number(uint64_t{1} << 62),   Bytes(0, wire::kMaxMessageBytes)};
+  }
+  DurabilityStatus Durability() {
+    DurabilityStatus status;
+    status.sync = Coin();
+    status.log_durable = Number(uint64_t{1} << 62);
+    status.log_waiting = Number(uint64_t{1} << 62);
+    status.held_bytes = Number(uint64_t{1} << 62);
+    status.log_trouble = Bytes(0, wire::kMaxMessageBytes);
+    status.snapshots_taken = Number(uint64_t{1} << 62);
+    status.snapshots_failed = Number(uint64_t{1} << 62);
+    status.snapshot_trouble = Bytes(0, wire::kMaxMessageBytes);
+    if (Coin()) status.snapshot_age = Time();
+    return status;
   }
 
  private:

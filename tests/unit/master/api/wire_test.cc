@@ -188,6 +188,20 @@ TEST(WireRoundTrip, SegmentsClientsStatusAndPing) {
               ping->master_now_ms == -5 && ping->client_ttl == Seconds(10));
 }
 
+TEST(WireRoundTrip, SnapshotsAndDurability) {
+  Samples samples(kSeed);
+  for (int i = 0; i < kRounds; ++i) {
+    const SnapshotDescriptor snapshot = samples.Snapshot();
+    const auto got = Travelled(snapshot);
+    ASSERT_TRUE(got.ok()) << got.status() << " round " << i << " seed " << kSeed;
+    EXPECT_EQ(*got, snapshot) << "round " << i << " seed " << kSeed;
+    const DurabilityStatus status = samples.Durability();
+    const auto got_status = Travelled(status);
+    ASSERT_TRUE(got_status.ok()) << got_status.status() << " round " << i << " seed " << kSeed;
+    EXPECT_EQ(*got_status, status) << "round " << i << " seed " << kSeed;
+  }
+}
+
 TEST(WireStatus, CarriesCodeAndMessageAndCutsLongMessages) {
   const Status status(ErrorCode::kObjectHasLease, "key 'a' is leased");
   EXPECT_EQ(wire::Decode(wire::Encode(status)), status);
@@ -258,6 +272,25 @@ TEST(WireRefuses, TooMuchText) {
         p.config.__set_excluded_segments(std::vector<std::string>(wire::kMaxSegmentNames + 1));
       }),
       ErrorCode::kInvalidParams);
+}
+
+TEST(WireRefuses, IdsThatAreNoneOfASnapshot) {
+  EXPECT_EQ(wire::CheckSnapshotId("20260101_000000_000"), Status::Ok());
+  EXPECT_EQ(wire::CheckSnapshotId(std::string(40, '7')), Status::Ok());
+  for (const std::string& id : {std::string(), std::string("../lock"), std::string("1.sst"),
+                                std::string("1\0", 2), std::string(41, '7')}) {
+    EXPECT_EQ(wire::CheckSnapshotId(id).code(), ErrorCode::kInvalidParams);
+    thriftgen::Snapshot snapshot;
+    snapshot.id = id;
+    EXPECT_EQ(wire::Decode(std::move(snapshot)).code(), ErrorCode::kInvalidParams);
+  }
+}
+
+TEST(WireRefuses, MoreDamageThanRecords) {
+  thriftgen::VerifySnapshotReply reply;
+  reply.records = 1;
+  reply.damaged = 2;
+  EXPECT_EQ(wire::Decode(std::move(reply)).code(), ErrorCode::kInvalidParams);
 }
 
 TEST(WireRefuses, AnUnknownKindOfObject) {

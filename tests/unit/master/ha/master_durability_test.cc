@@ -103,7 +103,7 @@ TEST_F(MasterDurabilityTest, ASnapshotAndTheLogAfterItMakeTheSameState) {
   Start();
   ASSERT_EQ(Put("a"), Status::Ok());
   ASSERT_EQ(Put("b"), Status::Ok());
-  const auto taken = service_->TakeSnapshot();
+  const auto taken = service_->TakeSnapshot(Soon());
   ASSERT_TRUE(taken.ok()) << taken.message();
   ASSERT_EQ(Remove("a"), Status::Ok());
   ASSERT_EQ(Put("c"), Status::Ok());
@@ -181,12 +181,69 @@ TEST_F(MasterDurabilityTest, AStopWithAFullDiskIsQuick) {
   EXPECT_TRUE(service_->FinishLog(Seconds(30)));
 }
 
+TEST_F(MasterDurabilityTest, AStopEndsTheSnapshotThatSomebodyWaitsFor) {
+  Start(core::Durability::kAsync);
+  disk_->SetFull(true);
+  ASSERT_EQ(Put("k"), Status::Ok());
+  Status taken;
+  std::thread caller([&] { taken = service_->TakeSnapshot(kNever).status(); });
+  service_->BeginShutdown();
+  caller.join();
+  EXPECT_EQ(taken.code(), ErrorCode::kUnavailableInCurrentStatus) << taken;
+}
+
 TEST_F(MasterDurabilityTest, WithoutAStoreThereAreNoSnapshots) {
   auto made = MasterService::Create({}, SystemClock());
   ASSERT_TRUE(made.ok());
-  EXPECT_EQ((*made)->TakeSnapshot().code(), ErrorCode::kUnavailableInCurrentMode);
-  EXPECT_EQ((*made)->ListSnapshots().code(), ErrorCode::kUnavailableInCurrentMode);
   EXPECT_FALSE((*made)->durability().has_value());
+}
+
+TEST_F(MasterDurabilityTest, SnapshotsAreListedVerifiedAndCounted) {
+  Start();
+  EXPECT_FALSE(service_->GetDurability(Soon())->snapshot_age.has_value());
+  for (int i = 0; i < 10; ++i) ASSERT_EQ(Put("k" + std::to_string(i)), Status::Ok());
+  const auto taken = service_->TakeSnapshot(Soon());
+  ASSERT_TRUE(taken.ok()) << taken.message();
+  EXPECT_EQ(taken->term, service_->term());
+  EXPECT_EQ(taken->trouble, "");
+  EXPECT_GE(taken->until, taken->from);
+  const auto listed = service_->ListSnapshots(Soon());
+  ASSERT_TRUE(listed.ok()) << listed.message();
+  EXPECT_EQ(*listed, std::vector<SnapshotDescriptor>{*taken});
+  EXPECT_EQ(service_->VerifySnapshot(taken->id, Soon()).value(),
+            (SnapshotVerdict{.records = 11, .damaged = 0}))
+      << "ten versions and their segment";
+  const auto status = service_->GetDurability(Soon());
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_TRUE(status->sync);
+  EXPECT_GE(status->log_durable, taken->until);
+  EXPECT_EQ(status->snapshots_taken, 1u);
+  EXPECT_TRUE(status->snapshot_age.has_value());
+  EXPECT_EQ(service_->counters().of(MasterCall::kTakeSnapshot).requests, 1u);
+  EXPECT_EQ(service_->counters().of(MasterCall::kVerifySnapshot).failures, 0u);
+}
+
+TEST_F(MasterDurabilityTest, OnlyIdsOfSnapshotsAreLookedFor) {
+  Start();
+  for (const char* id : {"", "../1", "a", "1.sst", "1234567890123456789012345678901234567890_"})
+    EXPECT_EQ(service_->VerifySnapshot(id, Soon()).code(), ErrorCode::kInvalidParams) << id;
+  EXPECT_EQ(service_->VerifySnapshot("20260101_000000_000", Soon()).code(),
+            ErrorCode::kObjectNotFound);
+}
+
+TEST_F(MasterDurabilityTest, TroubleOfTheStorageIsTold) {
+  Start(core::Durability::kAsync);
+  disk_->SetFull(true);
+  ASSERT_EQ(Put("k"), Status::Ok());
+  EXPECT_EQ(service_->TakeSnapshot(SystemClock().Now() + Millis(50)).code(), ErrorCode::kRpcTimeout)
+      << "it waits for the log";
+  EXPECT_EQ(service_->GetDurability(Soon())->snapshots_failed, 0u);
+  EXPECT_TRUE(
+      testing::Eventually([&] { return !service_->GetDurability(Soon())->log_trouble.empty(); }));
+  EXPECT_GT(service_->GetDurability(Soon())->log_waiting, 0u);
+  disk_->SetFull(false);
+  EXPECT_TRUE(service_->TakeSnapshot(Soon()).ok());
+  EXPECT_EQ(service_->GetDurability(Soon())->log_trouble, "");
 }
 
 }  // namespace

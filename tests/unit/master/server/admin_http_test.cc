@@ -12,6 +12,8 @@
 #include <gtest/gtest.h>
 
 #include "master/api/wire_socket.h"
+#include "tests/support/memory_state_store.h"
+#include "tests/support/wait.h"
 #include "transfer/base/manual_clock.h"
 
 namespace mooncake {
@@ -34,6 +36,23 @@ struct World {
   std::unique_ptr<AdminHttp> http;
 };
 
+// The whole answer, status line and all.
+std::string AskAt(const HostPort& address, const std::string& path, const std::string& method) {
+  const Clock& clock = SystemClock();
+  auto socket = wire::FrameSocket::Connect(address, clock, clock.Now() + Seconds(30));
+  EXPECT_TRUE(socket.ok()) << socket.status();
+  const std::string request = method + " " + path + " HTTP/1.1\r\nHost: x\r\n\r\n";
+  EXPECT_EQ(send(socket->fd(), request.data(), request.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(request.size()));
+  std::string answer;
+  std::array<char, 4096> bytes{};
+  for (;;) {
+    const ssize_t got = recv(socket->fd(), bytes.data(), bytes.size(), 0);
+    if (got == 0 || (got < 0 && errno != EAGAIN)) return answer;
+    if (got > 0) answer.append(bytes.data(), static_cast<size_t>(got));
+  }
+}
+
 class AdminHttpTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { world_ = new World; }
@@ -42,21 +61,8 @@ class AdminHttpTest : public ::testing::Test {
     world_ = nullptr;
   }
 
-  // The whole answer, status line and all.
   std::string Ask(const std::string& path, const std::string& method = "GET") {
-    const Clock& clock = SystemClock();
-    auto socket = wire::FrameSocket::Connect(address(), clock, clock.Now() + Seconds(30));
-    EXPECT_TRUE(socket.ok()) << socket.status();
-    const std::string request = method + " " + path + " HTTP/1.1\r\nHost: x\r\n\r\n";
-    EXPECT_EQ(send(socket->fd(), request.data(), request.size(), MSG_NOSIGNAL),
-              static_cast<ssize_t>(request.size()));
-    std::string answer;
-    std::array<char, 4096> bytes{};
-    for (;;) {
-      const ssize_t got = recv(socket->fd(), bytes.data(), bytes.size(), 0);
-      if (got == 0 || (got < 0 && errno != EAGAIN)) return answer;
-      if (got > 0) answer.append(bytes.data(), static_cast<size_t>(got));
-    }
+    return AskAt(address(), path, method);
   }
 
   static MasterService& service() { return *world_->service; }
@@ -111,6 +117,57 @@ TEST_F(AdminHttpTest, AnswersItsPages) {
   EXPECT_TRUE(Contains(Ask("/metrics/summary"), "segments=1"));
   EXPECT_TRUE(Contains(Ask("/get_all_segments"), "\r\n\r\nseg\"1\n"));
   EXPECT_TRUE(Contains(Ask("/get_segments_detail"), "\"segment_name\": \"seg\\\"1\""));
+}
+
+TEST_F(AdminHttpTest, HealthAndMetricsTellOfTheStorageOfAMasterThatHasOne) {
+  EXPECT_FALSE(Contains(Ask("/health"), "\"log\""));
+  EXPECT_FALSE(Contains(Ask("/metrics"), "master_log_"));
+  auto disk = std::make_shared<testing::MemoryDisk>();
+  MasterServiceOptions options;
+  options.background = false;
+  options.core.durability = core::Durability::kAsync;
+  options.log.retry_every = Millis(1);
+  auto durable = MasterService::Create(options, SystemClock(),
+                                       std::make_unique<testing::MemoryStateStore>(disk));
+  ASSERT_TRUE(durable.ok()) << durable.message();
+  auto http = AdminHttp::Start({"127.0.0.1", 0}, **durable, [] { return ConnectionNumbers{}; });
+  ASSERT_TRUE(http.ok()) << http.message();
+  const auto ask = [&](const std::string& path) { return AskAt((*http)->address(), path, "GET"); };
+  EXPECT_TRUE(Contains(ask("/health"), "\"status\": \"ok\"")) << ask("/health");
+
+  disk->SetFull(true);
+  const ClientId node{1, 2};
+  ASSERT_TRUE((*durable)->Ping(node, "n", kNever).ok());
+  const SegmentDescriptor segment{.id = {3, 4},
+                                  .name = "s",
+                                  .size = 1 << 20,
+                                  .epoch = AccessEpoch{1},
+                                  .owner = node,
+                                  .host_id = "h",
+                                  .protocol = "tcp",
+                                  .endpoint = "h:1",
+                                  .local_socket = ""};
+  EXPECT_EQ((*durable)->MountSegment(node, segment, SystemClock().Now() + Millis(10)).code(),
+            ErrorCode::kRpcTimeout)
+      << "it waits for the log";
+  EXPECT_TRUE(testing::Eventually([&] { return Contains(ask("/health"), "no space left"); }));
+  EXPECT_TRUE(Contains(ask("/health"), "\"status\": \"degraded\""));
+  EXPECT_TRUE(Contains(ask("/health"), "HTTP/1.1 200"));
+  EXPECT_TRUE(Contains(ask("/metrics"), "master_log_failing 1\n"));
+  EXPECT_TRUE(Contains(ask("/metrics"), "master_log_waiting_records 1\n"));
+
+  disk->SetFull(false);
+  ASSERT_TRUE((*durable)->TakeSnapshot(kNever).ok());
+  const std::string metrics = ask("/metrics");
+  for (const char* line :
+       {"master_snapshot_success_total 1\n", "master_snapshot_fail_total 0\n",
+        "master_snapshot_duration_ms_bucket{le=\"+Inf\"} 1\n",
+        "master_snapshot_duration_ms_count 1\n", "master_log_durable_sequence 1\n",
+        "master_log_commits_total 1\n", "master_log_failing 0\n", "master_log_held_bytes 0\n",
+        "# HELP master_log_held_bytes ", "master_take_snapshot_requests_total 1\n"}) {
+    EXPECT_TRUE(Contains(metrics, line)) << line << metrics;
+  }
+  EXPECT_TRUE(Contains(ask("/health"), "\"status\": \"ok\"")) << ask("/health");
 }
 
 TEST_F(AdminHttpTest, RefusesWhatItHasNot) {

@@ -33,8 +33,8 @@ class Line : public ::testing::Test {
 
 TEST_F(Line, HelpNamesEveryCommandAndTheExitStatuses) {
   EXPECT_EQ(Run({"--help"}), ExitStatus::kOk);
-  for (const char* word : {"status", "segments", "clients", "ls", "stat", "exists", "mv", "get",
-                           "put", "rm", "Exit status"}) {
+  for (const char* word : {"status", "segments", "clients", "health", "snapshot", "ls", "stat",
+                           "exists", "mv", "get", "put", "rm", "Exit status"}) {
     EXPECT_NE(out_.str().find(word), std::string::npos) << word;
   }
   EXPECT_EQ(Run({"rm", "--help"}), ExitStatus::kOk);
@@ -73,7 +73,10 @@ TEST_F(Line, MistakesAreUsageErrors) {
                                                           {"get", ""},
                                                           {"get", std::string(4097, 'k')},
                                                           {"--timeout=never", "ls"},
-                                                          {"status", "extra"}};
+                                                          {"status", "extra"},
+                                                          {"snapshot"},
+                                                          {"snapshot", "list", "extra"},
+                                                          {"snapshot", "verify", "a", "b"}};
   for (const auto& mistake : mistakes) {
     EXPECT_EQ(Run(mistake), ExitStatus::kUsage) << (mistake.empty() ? "" : mistake[0]);
     EXPECT_EQ(out_.str(), "");

@@ -45,6 +45,16 @@ TEST(JsonView, AnErrorHasCodeNumberAndCure) {
   EXPECT_TRUE(json.contains("cure"));
 }
 
+TEST(JsonView, ASnapshotSaysWhatIsWrongWithItOnlyIfSomethingIs) {
+  SnapshotDescriptor snapshot{"1", 2, 3, 4, Term{5}, 6, 7, ""};
+  EXPECT_EQ(
+      Dump(ToJson(snapshot)),
+      R"({"id":"1","usable":true,"records":2,"bytes":3,"begun_ms":4,"term":5,"log_from":6,"log_until":7})");
+  snapshot.trouble = "\xff";
+  EXPECT_EQ(ToJson(snapshot)["usable"], false);
+  EXPECT_EQ(ToJson(snapshot)["trouble"], "\\xff");
+}
+
 TEST(JsonView, NothingThatAPeerSendsBreaksTheDocument) {
   SegmentInfo segment;
   segment.descriptor.name = "\xff\"\\";
