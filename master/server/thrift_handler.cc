@@ -80,15 +80,31 @@ Status RunValueBatch(std::vector<Wire>&& entries, std::vector<Answer>& results, 
 ThriftHandler::ThriftHandler(MasterApi& master, std::function<Term()> term, const Clock& clock)
     : master_(master), term_(std::move(term)), clock_(clock) {}
 
-// Runs `work(deadline)` and puts its status and the term in the reply.
+// Runs `work(deadline)`, unless nobody waits for it.
+template <typename Work>
+Status ThriftHandler::InTime(int32_t timeout_ms, Work&& work) {
+  const Duration left = wire::DecodeTimeout(timeout_ms);
+  return left == Duration::zero()
+             ? Status(ErrorCode::kRpcTimeout, "the caller's deadline has passed")
+             : work(clock_.Now() + left);
+}
+
+// Also puts the status and the term in the reply.
 template <typename Reply, typename Work>
 void ThriftHandler::Answer(Reply& reply, int32_t timeout_ms, Work&& work) {
-  const Duration left = wire::DecodeTimeout(timeout_ms);
-  const Status status = left == Duration::zero()
-                            ? Status(ErrorCode::kRpcTimeout, "the caller's deadline has passed")
-                            : work(clock_.Now() + left);
+  const Status status = InTime(timeout_ms, work);
   reply.status = wire::Encode(status);
   reply.term = static_cast<int64_t>(term_().value);
+}
+
+void ThriftHandler::Lookup(const wire::LookupRequest& request, wire::OutFrame& out) {
+  wire::LookupReply reply;
+  reply.status = InTime(request.timeout_ms, [&](TimePoint deadline) {
+    if (!request.names.empty()) reply.lists = master_.BatchGetReplicaList(request.names, deadline);
+    return Status::Ok();
+  });
+  reply.term = term_();
+  wire::WriteLookupReply(out, request.sequence, reply);
 }
 
 void ThriftHandler::Ping(thriftgen::PingReply& reply, const thriftgen::PingRequest& request) {

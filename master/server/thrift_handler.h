@@ -5,6 +5,7 @@
 
 #include "master/api/gen-cpp/MasterRpc.h"
 #include "master/api/master_api.h"
+#include "master/api/wire_lookup.h"
 #include "transfer/base/clock.h"
 
 namespace mooncake {
@@ -15,6 +16,9 @@ namespace mooncake {
 class ThriftHandler final : public thriftgen::MasterRpcIf {
  public:
   ThriftHandler(MasterApi& master, std::function<Term()> term, const Clock& clock);
+
+  // BatchGetReplicaList without generated code; appends the reply to `out`.
+  void Lookup(const wire::LookupRequest& request, wire::OutFrame& out);
 
   void Ping(thriftgen::PingReply& reply, const thriftgen::PingRequest& request) override;
   void BatchPutStart(thriftgen::BatchPutStartReply& reply,
@@ -65,6 +69,8 @@ class ThriftHandler final : public thriftgen::MasterRpcIf {
   void GetStatus(thriftgen::GetStatusReply& reply, const thriftgen::PlainRequest& request) override;
 
  private:
+  template <typename Work>
+  Status InTime(int32_t timeout_ms, Work&& work);
   template <typename Reply, typename Work>
   void Answer(Reply& reply, int32_t timeout_ms, Work&& work);
 
