@@ -100,6 +100,11 @@ void Describe(CLI::App& app, Options& options) {
       ->type_name("N,...")
       ->delimiter(',')
       ->check(CLI::Range(1, 256));
+  master
+      ->add_option("--tail-keys", options.master.tail_keys,
+                   "that are removed, put, evicted while latencies are measured; 0: no such table")
+      ->type_name("N")
+      ->check(CLI::Range(0, 100000000));
   CLI::App* transfer = app.add_subcommand(
       "transfer",
       "Put and Get over memcpy, shared memory and TCP, beside memcpy and a bare TCP stream");
@@ -161,11 +166,15 @@ int Run(int argc, char** argv) {
   if (app.got_subcommand("replay")) return RunReplay(options);
   const Clock& clock = SystemClock();
   BenchReport report;
-  auto rows = app.got_subcommand("master")     ? BenchMaster(options.master, clock, report.facts)
-              : app.got_subcommand("transfer") ? BenchTransfer(options.transfer, clock)
+  if (app.got_subcommand("master")) {
+    if (const Status status = BenchMaster(options.master, clock, report); !status.ok())
+      return Failed(status);
+  } else {
+    auto rows = app.got_subcommand("transfer") ? BenchTransfer(options.transfer, clock)
                                                : BenchMount(options.mount, clock);
-  if (!rows.ok()) return Failed(rows.status());
-  report.rows = std::move(rows).value();
+    if (!rows.ok()) return Failed(rows.status());
+    report.rows = std::move(rows).value();
+  }
   if (options.json) {
     PrintJson(report, std::cout);
   } else {
