@@ -7,8 +7,7 @@ namespace mooncake {
 
 // std::mutex may be taken again by the thread that has just released it while others are still waking up. Here whoever could not have
 // it at once waits at a gate, one behind the other, and long work always goes through the gate: between two
-// slices at least one waiter gets in. Short work tries without the gate first, and again for a moment: most holds are
-// shorter than falling asleep, and two callers that send each other to sleep are slower than one.
+// slices at least one waiter gets in. Short work tries without the gate first, one atomic operation.
 // Lock order: gate_, then mutex_; nothing is done between the two.
 class MC_CAPABILITY("mutex") FairMutex {
  public:
@@ -17,11 +16,7 @@ class MC_CAPABILITY("mutex") FairMutex {
   FairMutex& operator=(const FairMutex&) = delete;
 
   void Lock() MC_ACQUIRE() MC_NO_THREAD_SAFETY_ANALYSIS {
-    for (int i = 0; i < kTries; ++i) {
-      if (mutex_.TryLock()) return;
-      Pause();
-    }
-    LockPatiently();
+    if (!mutex_.TryLock()) LockPatiently();
   }
   // For work that comes in slices.
   void LockPatiently() MC_ACQUIRE() MC_NO_THREAD_SAFETY_ANALYSIS {
@@ -31,14 +26,6 @@ class MC_CAPABILITY("mutex") FairMutex {
   void Unlock() MC_RELEASE() MC_NO_THREAD_SAFETY_ANALYSIS { mutex_.Unlock(); }
 
  private:
-  static constexpr int kTries = 40;  // about 2 us, eight short holds
-
-  static void Pause() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-  }
-
   Mutex gate_;
   Mutex mutex_;
 };
