@@ -10,6 +10,7 @@
 #include <glog/logging.h>
 
 #include "master/server/admin_http.h"
+#include "master/server/keep_freed_memory.h"
 #include "master/server/master_options.h"
 #include "master/server/master_service.h"
 #include "master/server/thrift_server.h"
@@ -143,4 +144,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace mooncake
 
-int main(int argc, char** argv) { return mooncake::Main(argc, argv); }
+int main(int argc, char** argv) {
+  mooncake::KeepFreedMemory();
+  return mooncake::Main(argc, argv);
+}

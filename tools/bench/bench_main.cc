@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <glog/logging.h>
 
+#include "master/server/keep_freed_memory.h"
 #include "tools/bench/master_bench.h"
 #include "tools/bench/mount_bench.h"
 #include "tools/bench/replay_bench.h"
@@ -186,4 +187,7 @@ int Run(int argc, char** argv) {
 }  // namespace
 }  // namespace mooncake::bench
 
-int main(int argc, char** argv) { return mooncake::bench::Run(argc, argv); }
+int main(int argc, char** argv) {
+  mooncake::KeepFreedMemory();  // as the master's own program does
+  return mooncake::bench::Run(argc, argv);
+}
