@@ -12,7 +12,7 @@ class BusyMachine final : public Disturbance {
   std::string Name() const override { return "a thread spins"; }
   uint64_t Room() const override { return 0; }
   bool EndsByItself() const override { return false; }
-  Status Run(MasterUnderTest&, MasterApi&, const std::atomic<bool>& stop) override {
+  Status Run(BenchedMaster&, MasterApi&, const std::atomic<bool>& stop) override {
     while (!stop.load()) {
     }
     return Status::Ok();
@@ -26,7 +26,7 @@ class Growth final : public Disturbance {
   std::string Name() const override { return "the table grows by " + std::to_string(keys_); }
   uint64_t Room() const override { return keys_ * 5 / 4; }
   bool EndsByItself() const override { return true; }
-  Status Run(MasterUnderTest& master, MasterApi&, const std::atomic<bool>&) override {
+  Status Run(BenchedMaster& master, MasterApi&, const std::atomic<bool>&) override {
     return master.Fill("growth/", keys_);
   }
 
@@ -40,13 +40,13 @@ class Eviction final : public Disturbance {
   std::string Name() const override { return "puts evict"; }
   uint64_t Room() const override { return keys_; }
   bool EndsByItself() const override { return false; }
-  Status Prepare(MasterUnderTest& master, bool early) override {
+  Status Prepare(BenchedMaster& master, bool early) override {
     return early ? Status::Ok() : master.Fill("full/", keys_);
   }
-  Status Run(MasterUnderTest& master, MasterApi& api, const std::atomic<bool>& stop) override {
+  Status Run(BenchedMaster& master, MasterApi& api, const std::atomic<bool>& stop) override {
     for (uint64_t i = 0; !stop.load(); ++i) {
-      RETURN_IF_ERROR(MasterUnderTest::PutObject(api, MasterUnderTest::KeyOf("evicting/", i),
-                                                 master.Deadline()));
+      RETURN_IF_ERROR(
+          BenchedMaster::PutObject(api, BenchedMaster::KeyOf("evicting/", i), master.Deadline()));
     }
     return Status::Ok();
   }
@@ -61,10 +61,10 @@ class Removal final : public Disturbance {
   std::string Name() const override { return "RemoveByRegex of " + std::to_string(keys_); }
   uint64_t Room() const override { return keys_ * 5 / 4; }
   bool EndsByItself() const override { return true; }
-  Status Prepare(MasterUnderTest& master, bool early) override {
+  Status Prepare(BenchedMaster& master, bool early) override {
     return early ? Status::Ok() : master.Fill("removed/", keys_);
   }
-  Status Run(MasterUnderTest& master, MasterApi& api, const std::atomic<bool>&) override {
+  Status Run(BenchedMaster& master, MasterApi& api, const std::atomic<bool>&) override {
     ASSIGN_OR_RETURN(const RemoveByRegexReply reply,
                      api.RemoveByRegex({.pattern = "^removed/"}, master.Deadline()));
     if (reply.removed == keys_) return Status::Ok();
@@ -82,16 +82,16 @@ class Expiry final : public Disturbance {
   std::string Name() const override { return "expiry of a node with " + std::to_string(replicas_); }
   uint64_t Room() const override { return 0; }
   bool EndsByItself() const override { return true; }
-  Status Prepare(MasterUnderTest& master, bool early) override {
+  Status Prepare(BenchedMaster& master, bool early) override {
     if (!early) return Status::Ok();
     RETURN_IF_ERROR(master.Mount(kNode, "expiring", replicas_ * 5 / 4));
     mounted_ = clock_.Now();
     return master.Fill("expiring/", replicas_);
   }
   // The node mounted long before the bench did, so there is a time when it has expired and the bench has not.
-  Status Run(MasterUnderTest& master, MasterApi& api, const std::atomic<bool>& stop) override {
+  Status Run(BenchedMaster& master, MasterApi& api, const std::atomic<bool>& stop) override {
     const auto ping = [&] {
-      return api.Ping(MasterUnderTest::kClient, "bench", master.Deadline()).status();
+      return api.Ping(BenchedMaster::kClient, "bench", master.Deadline()).status();
     };
     RETURN_IF_ERROR(ping());
     const uint64_t before = Objects(master);
@@ -105,9 +105,7 @@ class Expiry final : public Disturbance {
 
  private:
   static constexpr ClientId kNode{7, 8};
-  static uint64_t Objects(MasterUnderTest& master) {
-    return master.local().core_counters().objects;
-  }
+  static uint64_t Objects(BenchedMaster& master) { return master.local().core_counters().objects; }
   const uint64_t replicas_;
   JumpingClock& clock_;
   TimePoint mounted_{};

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/bench/master_under_test.h"
+#include "tools/bench/benched_master.h"
 
 namespace mooncake::bench {
 
@@ -33,12 +33,12 @@ class Disturbance {
   // Objects that the segment of the bench must have room for, beside what Prepare puts elsewhere.
   virtual uint64_t Room() const = 0;
   // Before the bench mounts its segment (`early`), and after it filled it.
-  virtual Status Prepare(MasterUnderTest&, bool early) {
+  virtual Status Prepare(BenchedMaster&, bool early) {
     (void)early;
     return Status::Ok();
   }
   // In a thread of its own, through `api`: until the work is done or `stop` is set.
-  virtual Status Run(MasterUnderTest& master, MasterApi& api, const std::atomic<bool>& stop) = 0;
+  virtual Status Run(BenchedMaster& master, MasterApi& api, const std::atomic<bool>& stop) = 0;
   virtual bool EndsByItself() const = 0;
 };
 

@@ -6,9 +6,9 @@
 #include <thread>
 #include <unordered_map>
 
+#include "tools/bench/benched_master.h"
 #include "tools/bench/heap.h"
 #include "tools/bench/master_tails.h"
-#include "tools/bench/master_under_test.h"
 #include "tools/bench/race.h"
 #include "tools/bench/tcp_echo.h"
 
@@ -21,7 +21,7 @@ constexpr int64_t kGoalPerSecond = 1'000'000;
 constexpr uint64_t kCallBytes = 128;  // about what a request and a reply of one key have
 constexpr char kObjects[] = "bench/object/";
 
-std::string KeyOf(uint64_t i) { return MasterUnderTest::KeyOf(kObjects, i); }
+std::string KeyOf(uint64_t i) { return BenchedMaster::KeyOf(kObjects, i); }
 
 using Operation = std::function<Status(MasterApi& api, uint64_t i)>;
 
@@ -41,7 +41,7 @@ void SetGoal(Row& row, int64_t per_second) {
 }
 
 // Two calls a sample would hide the cheaper one, so Put is one operation of two calls and says so.
-std::vector<NamedOperation> Operations(MasterUnderTest& master, uint64_t objects) {
+std::vector<NamedOperation> Operations(BenchedMaster& master, uint64_t objects) {
   const auto names = [objects](uint64_t i, uint64_t count) {
     std::vector<ObjectName> out(count);
     for (uint64_t k = 0; k < count; ++k) out[k].key = KeyOf((i * 7919 + k) % objects);
@@ -55,7 +55,7 @@ std::vector<NamedOperation> Operations(MasterUnderTest& master, uint64_t objects
   return {
       {"ping", 1, 1,
        [&master](MasterApi& api, uint64_t) {
-         return api.Ping(MasterUnderTest::kClient, "bench", master.Deadline()).status();
+         return api.Ping(BenchedMaster::kClient, "bench", master.Deadline()).status();
        }},
       {"exist", 1, 1,
        [&master, names](MasterApi& api, uint64_t i) {
@@ -66,7 +66,7 @@ std::vector<NamedOperation> Operations(MasterUnderTest& master, uint64_t objects
       {"put start+end, remove", 1, 3,
        [&master](MasterApi& api, uint64_t i) -> Status {
          const std::string key = "bench/put/" + std::to_string(i);
-         RETURN_IF_ERROR(MasterUnderTest::PutObject(api, key, master.Deadline()));
+         RETURN_IF_ERROR(BenchedMaster::PutObject(api, key, master.Deadline()));
          const ObjectName name{.tenant = kDefaultTenant, .key = key};
          return api.BatchRemove({&name, 1}, true, master.Deadline())[0];
        }},
@@ -87,7 +87,7 @@ Contender TableLimit(uint64_t objects) {
           .batch = kBatch};
 }
 
-Status BenchLocal(MasterUnderTest& master, const MasterBenchOptions& options, const Clock& clock,
+Status BenchLocal(BenchedMaster& master, const MasterBenchOptions& options, const Clock& clock,
                   std::vector<Row>& rows) {
   for (const NamedOperation& operation : Operations(master, options.objects)) {
     std::vector<Contender> pair = {
@@ -174,7 +174,7 @@ Result<Row> RaceRemote(const NamedOperation& operation, MasterApi& api, const Re
 
 // Every operation beside a bare echo; calls of one key also beside the emptiest call that there is, those of many beside
 // their goal.
-Status BenchRemote(MasterUnderTest& master, uint32_t threads, const MasterBenchOptions& options,
+Status BenchRemote(BenchedMaster& master, uint32_t threads, const MasterBenchOptions& options,
                    const Clock& clock, std::vector<Row>& rows) {
   std::vector<std::unique_ptr<TcpEcho>> echoes(threads);
   for (auto& echo : echoes) {
@@ -204,7 +204,7 @@ class Mix {
  public:
   static constexpr uint64_t kOperations = 100;
 
-  Mix(MasterUnderTest& master, uint64_t objects) : master_(master) {
+  Mix(BenchedMaster& master, uint64_t objects) : master_(master) {
     for (uint64_t i = 0; i < kKeys; ++i) names_.push_back({.key = KeyOf(i * 7919 % objects)});
   }
   Status Run(uint32_t thread, uint64_t round) const {
@@ -219,7 +219,7 @@ class Mix {
         RETURN_IF_ERROR(api.BatchGetReplicaList(name(), deadline)[0]);
       }
       const ObjectName own{.key = "mix/" + std::to_string(thread) + "/" + std::to_string(part)};
-      RETURN_IF_ERROR(MasterUnderTest::PutObject(api, own.key, deadline));
+      RETURN_IF_ERROR(BenchedMaster::PutObject(api, own.key, deadline));
       RETURN_IF_ERROR(api.BatchRemove({&own, 1}, true, deadline)[0]);
     }
     return Status::Ok();
@@ -227,11 +227,11 @@ class Mix {
 
  private:
   static constexpr uint64_t kKeys = 1 << 16;
-  MasterUnderTest& master_;
+  BenchedMaster& master_;
   std::vector<ObjectName> names_;
 };
 
-Status BenchMix(MasterUnderTest& master, const MasterBenchOptions& options, const Clock& clock,
+Status BenchMix(BenchedMaster& master, const MasterBenchOptions& options, const Clock& clock,
                 std::vector<Row>& rows) {
   const Mix mix(master, options.objects);
   for (const uint32_t threads : {1u, 2u}) {
@@ -252,8 +252,8 @@ Status BenchMix(MasterUnderTest& master, const MasterBenchOptions& options, cons
 }
 
 // Fills the master; what an object costs in memory.
-Result<double> BytesPerObject(MasterUnderTest& master, uint64_t objects) {
-  RETURN_IF_ERROR(master.Mount(MasterUnderTest::kClient, "bench", 16 * kMiB));
+Result<double> BytesPerObject(BenchedMaster& master, uint64_t objects) {
+  RETURN_IF_ERROR(master.Mount(BenchedMaster::kClient, "bench", 16 * kMiB));
   const uint64_t before = HeapBytes();
   RETURN_IF_ERROR(master.Fill(kObjects, objects));
   uint64_t key_bytes = 0;
@@ -265,7 +265,7 @@ Result<double> BytesPerObject(MasterUnderTest& master, uint64_t objects) {
 
 Status BenchMaster(const MasterBenchOptions& options, const Clock& clock, BenchReport& report) {
   {
-    ASSIGN_OR_RETURN(const auto master, MasterUnderTest::Create(clock, clock));
+    ASSIGN_OR_RETURN(const auto master, BenchedMaster::Create(clock, clock));
     ASSIGN_OR_RETURN(const double bytes, BytesPerObject(*master, options.objects));
     report.facts.push_back({.name = "bytes_per_object",
                             .label = "heap bytes for an object of one replica, its key not counted",

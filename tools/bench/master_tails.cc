@@ -25,11 +25,11 @@ struct Probe {
   Samples disturbed = {};
 };
 
-std::vector<Probe> Probes(MasterUnderTest& master) {
+std::vector<Probe> Probes(BenchedMaster& master) {
   const auto hot = [](uint64_t i) {
-    return ObjectName{.key = MasterUnderTest::KeyOf(kHot, i % kHotKeys)};
+    return ObjectName{.key = BenchedMaster::KeyOf(kHot, i % kHotKeys)};
   };
-  const auto put_key = [](uint64_t i) { return MasterUnderTest::KeyOf("probe/", i); };
+  const auto put_key = [](uint64_t i) { return BenchedMaster::KeyOf("probe/", i); };
   std::vector<Probe> probes;
   probes.push_back(
       {.name = "exist",
@@ -50,7 +50,7 @@ std::vector<Probe> Probes(MasterUnderTest& master) {
       {.name = "put start+end",
        .run =
            [&master, put_key](MasterApi& api, uint64_t i) {
-             return MasterUnderTest::PutObject(api, put_key(i), master.Deadline(), kSegment);
+             return BenchedMaster::PutObject(api, put_key(i), master.Deadline(), kSegment);
            },
        .after =
            [&master, put_key](MasterApi& api, uint64_t i) {
@@ -78,7 +78,7 @@ Status Call(std::vector<Probe>& probes, Samples Probe::*samples, MasterApi& api,
   return Status::Ok();
 }
 
-Status Measure(std::vector<Probe>& probes, MasterUnderTest& master, Disturbance& disturbance,
+Status Measure(std::vector<Probe>& probes, BenchedMaster& master, Disturbance& disturbance,
                MasterApi& api, Duration time, const Clock& clock) {
   uint64_t next = 0;
   const auto after = [&](Duration how_long) {
@@ -106,10 +106,10 @@ Status Measure(std::vector<Probe>& probes, MasterUnderTest& master, Disturbance&
 Status BenchOne(Disturbance& disturbance, bool remote, JumpingClock& master_clock,
                 const TailOptions& options, const Clock& clock, std::vector<TailRow>& rows) {
   ASSIGN_OR_RETURN(const auto master,
-                   MasterUnderTest::Create(clock, master_clock, Disturbance::kClientTtl));
+                   BenchedMaster::Create(clock, master_clock, Disturbance::kClientTtl));
   RETURN_IF_ERROR(disturbance.Prepare(*master, /*early=*/true));
   RETURN_IF_ERROR(
-      master->Mount(MasterUnderTest::kClient, kSegment, disturbance.Room() + 4 * kHotKeys));
+      master->Mount(BenchedMaster::kClient, kSegment, disturbance.Room() + 4 * kHotKeys));
   RETURN_IF_ERROR(disturbance.Prepare(*master, /*early=*/false));
   RETURN_IF_ERROR(master->Fill(kHot, kHotKeys, kSegment));
   std::vector<Probe> probes = Probes(*master);

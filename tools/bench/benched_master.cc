@@ -1,13 +1,13 @@
-#include "tools/bench/master_under_test.h"
+#include "tools/bench/benched_master.h"
 
 #include "master/api/remote_master.h"
 
 namespace mooncake::bench {
 
-Result<std::unique_ptr<MasterUnderTest>> MasterUnderTest::Create(const Clock& clock,
-                                                                 const Clock& master_clock,
-                                                                 Duration client_ttl) {
-  std::unique_ptr<MasterUnderTest> master(new MasterUnderTest(clock));
+Result<std::unique_ptr<BenchedMaster>> BenchedMaster::Create(const Clock& clock,
+                                                             const Clock& master_clock,
+                                                             Duration client_ttl) {
+  std::unique_ptr<BenchedMaster> master(new BenchedMaster(clock));
   MasterServiceOptions options;
   options.core.client_ttl = client_ttl;
   ASSIGN_OR_RETURN(master->service_, MasterService::Create(options, master_clock));
@@ -19,7 +19,7 @@ Result<std::unique_ptr<MasterUnderTest>> MasterUnderTest::Create(const Clock& cl
   return master;
 }
 
-Status MasterUnderTest::Mount(const ClientId& owner, const std::string& name, uint64_t objects) {
+Status BenchedMaster::Mount(const ClientId& owner, const std::string& name, uint64_t objects) {
   SegmentDescriptor segment;
   segment.id = {1, ++segments_};
   segment.name = name;
@@ -32,16 +32,15 @@ Status MasterUnderTest::Mount(const ClientId& owner, const std::string& name, ui
   return service_->MountSegment(owner, segment, Deadline());
 }
 
-Status MasterUnderTest::Fill(const std::string& prefix, uint64_t count,
-                             const std::string& segment) {
+Status BenchedMaster::Fill(const std::string& prefix, uint64_t count, const std::string& segment) {
   for (uint64_t i = 0; i < count; ++i) {
     RETURN_IF_ERROR(PutObject(*service_, KeyOf(prefix, i), Deadline(), segment));
   }
   return Status::Ok();
 }
 
-Status MasterUnderTest::PutObject(MasterApi& api, const std::string& key, TimePoint deadline,
-                                  const std::string& segment) {
+Status BenchedMaster::PutObject(MasterApi& api, const std::string& key, TimePoint deadline,
+                                const std::string& segment) {
   PutStartArgs start;
   start.client = kClient;
   start.name.key = key;

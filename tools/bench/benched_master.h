@@ -15,15 +15,15 @@
 
 namespace mooncake::bench {
 
-class MasterUnderTest {
+class BenchedMaster {
  public:
   static constexpr ClientId kClient{3, 4};
   static constexpr uint64_t kObjectBytes = kMiB - 64;  // a MiB with its seal
 
   // `clock` is for callers; the master lives by `master_clock`. Both must outlive it.
-  static Result<std::unique_ptr<MasterUnderTest>> Create(const Clock& clock,
-                                                         const Clock& master_clock,
-                                                         Duration client_ttl = Seconds(86400));
+  static Result<std::unique_ptr<BenchedMaster>> Create(const Clock& clock,
+                                                       const Clock& master_clock,
+                                                       Duration client_ttl = Seconds(86400));
 
   // A segment of `objects` objects, lent by `owner`.
   Status Mount(const ClientId& owner, const std::string& name, uint64_t objects);
@@ -41,7 +41,7 @@ class MasterUnderTest {
   MasterApi& remote() { return *remote_; }
 
  private:
-  explicit MasterUnderTest(const Clock& clock) : clock_(clock) {}
+  explicit BenchedMaster(const Clock& clock) : clock_(clock) {}
   const Clock& clock_;
   uint64_t segments_ = 0;
   std::unique_ptr<MasterService> service_;
