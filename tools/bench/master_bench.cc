@@ -1,6 +1,9 @@
 #include "tools/bench/master_bench.h"
 
+#include <time.h>
+
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 #include <thread>
@@ -108,13 +111,23 @@ Status BenchLocal(BenchedMaster& master, const MasterBenchOptions& options, cons
 // `call` from several threads at once; a sample is what a caller waits.
 struct ThreadedFigure {
   Samples latency;
-  Duration per_operation{};  // of all threads together
+  Duration per_operation{};       // of all threads together
+  Duration core_per_operation{};  // time of processors, without waits
 };
+
+// Of this thread.
+Duration ProcessorTime() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return Seconds(time.tv_sec) + Duration(time.tv_nsec);
+}
+
 Result<ThreadedFigure> CallFromThreads(
     uint32_t threads, Duration time, const Clock& clock,
     const std::function<Status(uint32_t thread, uint64_t i)>& call) {
   std::vector<Samples> samples(threads);
   std::vector<Status> failures(threads);
+  std::vector<Duration> busy(threads);
   std::vector<std::thread> callers;
   const TimePoint start = clock.Now();
   for (uint32_t t = 0; t < threads; ++t) {
@@ -124,6 +137,7 @@ Result<ThreadedFigure> CallFromThreads(
         failures[t] = call(t, i);
         samples[t].Add(clock.Now() - before);
       }
+      busy[t] = ProcessorTime();  // the thread began with none
     });
   }
   for (std::thread& caller : callers) caller.join();
@@ -132,8 +146,11 @@ Result<ThreadedFigure> CallFromThreads(
   for (uint32_t t = 0; t < threads; ++t) {
     RETURN_IF_ERROR(failures[t]);
     figure.latency.Append(samples[t]);
+    figure.core_per_operation += busy[t];
   }
-  figure.per_operation = took / static_cast<int64_t>(std::max<size_t>(1, figure.latency.size()));
+  const auto calls = static_cast<int64_t>(std::max<size_t>(1, figure.latency.size()));
+  figure.per_operation = took / calls;
+  figure.core_per_operation /= calls;
   return figure;
 }
 
@@ -231,22 +248,35 @@ class Mix {
   std::vector<ObjectName> names_;
 };
 
+// For one and two callers by turns: what a core does in its time, beside the goal, and what all get done together.
 Status BenchMix(BenchedMaster& master, const MasterBenchOptions& options, const Clock& clock,
                 std::vector<Row>& rows) {
   const Mix mix(master, options.objects);
-  for (const uint32_t threads : {1u, 2u}) {
-    Row row{
-        .what = "mix 50:40:10, per core",
-        .path = "in process, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads"),
-        .figure = {.operations = Mix::kOperations}};
-    for (int turn = 0; turn < 5; ++turn) {
+  std::array<Row, 2> per_core;
+  std::array<Row, 2> together;
+  for (int turn = 0; turn < 11; ++turn) {
+    for (const uint32_t threads : {1u, 2u}) {
       ASSIGN_OR_RETURN(const ThreadedFigure figure,
-                       CallFromThreads(threads, options.time / 10, clock,
+                       CallFromThreads(threads, options.time / 20, clock,
                                        [&](uint32_t t, uint64_t i) { return mix.Run(t, i); }));
-      row.figure.samples.Add(figure.per_operation * static_cast<int64_t>(threads));
+      per_core[threads - 1].figure.samples.Add(figure.core_per_operation);
+      together[threads - 1].figure.samples.Add(figure.per_operation);
     }
-    SetGoal(row, kGoalPerSecond);
-    rows.push_back(std::move(row));
+  }
+  for (const size_t i : {0u, 1u}) {
+    for (Row* row : {&per_core[i], &together[i]}) {
+      row->path = i == 0 ? "in process, 1 thread" : "in process, 2 threads";
+      row->figure.operations = Mix::kOperations;
+    }
+    per_core[i].what = "mix 50:40:10, a core";
+    SetGoal(per_core[i], kGoalPerSecond);
+    together[i].what = "mix 50:40:10, together";
+  }
+  together[1].limit_name = "1 thread";
+  together[1].limit = together[0].figure;
+  for (const size_t i : {0u, 1u}) {
+    rows.push_back(std::move(per_core[i]));
+    rows.push_back(std::move(together[i]));
   }
   return Status::Ok();
 }
