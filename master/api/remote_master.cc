@@ -64,14 +64,9 @@ class RemoteMaster final : public MasterApi {
                                                        TimePoint deadline) override {
     using Out = Result<ReplicaList>;
     return InChunks<Out>(names, [&](std::span<const ObjectName> chunk) -> Result<std::vector<Out>> {
-      thriftgen::NamesRequest request;
-      request.names = wire::EncodeAll<thriftgen::ObjectName>(chunk);
-      thriftgen::BatchGetReplicaListReply reply;
-      RETURN_IF_ERROR(Call("BatchGetReplicaList", &C::send_BatchGetReplicaList,
-                           &C::recv_BatchGetReplicaList, request, reply, deadline));
-      return Answers<Out>(reply.results, chunk.size(), [](thriftgen::ReplicaListResult&& result) {
-        return OrGarbage(wire::Decode(std::move(result.value)));
-      });
+      wire::LookupReply reply;
+      RETURN_IF_ERROR(caller_.Lookup(chunk, reply, deadline));
+      return std::move(reply.lists);
     });
   }
 

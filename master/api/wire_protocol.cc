@@ -133,6 +133,15 @@ MutableByteSpan OutFrame::bytes() {
   return {reinterpret_cast<std::byte*>(data), size};
 }
 
+std::byte* OutFrame::Room(size_t bytes) {
+  room_ = reinterpret_cast<std::byte*>(memory_->getWritePtr(static_cast<uint32_t>(bytes)));
+  return room_;
+}
+
+void OutFrame::Wrote(const std::byte* end) {
+  memory_->wroteBytes(static_cast<uint32_t>(end - room_));
+}
+
 size_t OutFrame::payload_bytes() const { return memory_->available_read() - kLengthBytes; }
 
 InFrame::InFrame(ByteSpan payload) {

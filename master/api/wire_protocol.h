@@ -49,10 +49,14 @@ class OutFrame {
   MutableByteSpan bytes();       // with the four bytes in front
   size_t payload_bytes() const;  // without them
   void Clear();                  // back to an empty frame
+  // For who writes without the protocol: room for `bytes` more, and after writing there, where that ended.
+  std::byte* Room(size_t bytes);
+  void Wrote(const std::byte* end);
 
  private:
   std::shared_ptr<apache::thrift::transport::TMemoryBuffer> memory_;
   std::shared_ptr<BoundedProtocol> protocol_;
+  std::byte* room_ = nullptr;  // what Room gave last
 };
 
 // Reads from `payload`, which must outlive it.

@@ -78,8 +78,9 @@ struct CoreOptions {
   Duration quarantine = Seconds(60);
   MemoryAllocator memory_allocator = MemoryAllocator::kOffset;
   AllocationStrategy allocation_strategy = AllocationStrategy::kRandom;
-  // Parts of the object table; growth of one part is the longest pause that the table causes.
-  uint32_t table_parts = 1024;
+  // Parts of the object table; growth of one part is the longest pause that the table causes: about 0.2 us for each object
+  // in it, and all parts grow at about the same time.
+  uint32_t table_parts = 16384;
   // An object that fits no hole is split, but not into pieces smaller than this (the last one excepted).
   uint64_t min_slice_bytes = 1 << 20;
   Durability durability = Durability::kNone;

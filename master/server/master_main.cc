@@ -11,6 +11,7 @@
 
 #include "master/ha/rocksdb_state_store.h"
 #include "master/server/admin_http.h"
+#include "master/server/keep_freed_memory.h"
 #include "master/server/master_options.h"
 #include "master/server/master_service.h"
 #include "master/server/thrift_server.h"
@@ -172,4 +173,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace mooncake
 
-int main(int argc, char** argv) { return mooncake::Main(argc, argv); }
+int main(int argc, char** argv) {
+  mooncake::KeepFreedMemory();
+  return mooncake::Main(argc, argv);
+}

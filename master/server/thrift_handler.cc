@@ -80,6 +80,16 @@ Status RunValueBatch(std::vector<Wire>&& entries, std::vector<Answer>& results, 
 ThriftHandler::ThriftHandler(MasterApi& master, std::function<Term()> term, const Clock& clock)
     : master_(master), term_(std::move(term)), clock_(clock) {}
 
+void ThriftHandler::Lookup(const wire::LookupRequest& request, wire::OutFrame& out) {
+  wire::LookupReply reply;
+  reply.status = InTime(request.timeout_ms, [&](TimePoint deadline) {
+    if (!request.names.empty()) reply.lists = master_.BatchGetReplicaList(request.names, deadline);
+    return Status::Ok();
+  });
+  reply.term = term_();
+  wire::WriteLookupReply(out, request.sequence, reply);
+}
+
 void ThriftHandler::Ping(thriftgen::PingReply& reply, const thriftgen::PingRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
     RETURN_IF_ERROR(wire::CheckLength("address", request.address.size(), wire::kMaxNameBytes));

@@ -6,6 +6,7 @@
 #include "master/api/gen-cpp/MasterRpc.h"
 #include "master/api/master_api.h"
 #include "master/api/wire.h"
+#include "master/api/wire_lookup.h"
 #include "transfer/base/clock.h"
 
 namespace mooncake {
@@ -16,6 +17,9 @@ namespace mooncake {
 class ThriftHandler final : public thriftgen::MasterRpcIf {
  public:
   ThriftHandler(MasterApi& master, std::function<Term()> term, const Clock& clock);
+
+  // BatchGetReplicaList without generated code; appends the reply to `out`.
+  void Lookup(const wire::LookupRequest& request, wire::OutFrame& out);
 
   void Ping(thriftgen::PingReply& reply, const thriftgen::PingRequest& request) override;
   void BatchPutStart(thriftgen::BatchPutStartReply& reply,
@@ -74,13 +78,18 @@ class ThriftHandler final : public thriftgen::MasterRpcIf {
                      const thriftgen::PlainRequest& request) override;
 
  private:
-  // Runs `work(deadline)` and puts its status and the term in the reply.
+  // Runs `work(deadline)`, unless nobody waits for it.
+  template <typename Work>
+  Status InTime(int32_t timeout_ms, Work&& work) {
+    const Duration left = wire::DecodeTimeout(timeout_ms);
+    return left == Duration::zero()
+               ? Status(ErrorCode::kRpcTimeout, "the caller's deadline has passed")
+               : work(clock_.Now() + left);
+  }
+  // Also puts the status and the term in the reply.
   template <typename Reply, typename Work>
   void Answer(Reply& reply, int32_t timeout_ms, Work&& work) {
-    const Duration left = wire::DecodeTimeout(timeout_ms);
-    const Status status = left == Duration::zero()
-                              ? Status(ErrorCode::kRpcTimeout, "the caller's deadline has passed")
-                              : work(clock_.Now() + left);
+    const Status status = InTime(timeout_ms, work);
     reply.status = wire::Encode(status);
     reply.term = static_cast<int64_t>(term_().value);
   }

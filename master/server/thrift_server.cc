@@ -17,7 +17,9 @@ namespace {
 
 using apache::thrift::TApplicationException;
 
+// What a connection keeps between two calls; the names have at most 4 KiB each.
 constexpr size_t kKeptReplyBytes = size_t{1} << 20;
+constexpr size_t kKeptNames = 256;
 
 // Thrift's way to say that there is no reply, and why.
 void WriteRefusal(wire::OutFrame& out, const std::string& why) {
@@ -30,17 +32,19 @@ void WriteRefusal(wire::OutFrame& out, const std::string& why) {
 
 class ThriftSession final : public FrameSession {
  public:
-  explicit ThriftSession(std::shared_ptr<thriftgen::MasterRpcProcessor> processor)
-      : processor_(std::move(processor)), out_(std::make_unique<wire::OutFrame>()) {}
+  ThriftSession(std::shared_ptr<ThriftHandler> handler,
+                std::shared_ptr<thriftgen::MasterRpcProcessor> processor)
+      : handler_(std::move(handler)),
+        processor_(std::move(processor)),
+        out_(std::make_unique<wire::OutFrame>()) {}
 
   Reply Handle(ByteSpan request) override {
     // One large listing must not keep its memory for the life of the connection.
     if (out_->payload_bytes() > kKeptReplyBytes) out_ = std::make_unique<wire::OutFrame>();
     out_->Clear();
-    wire::InFrame in(request);
     try {
       // False: not a call at all.
-      if (!processor_->process(in.protocol(), out_->protocol(), nullptr)) return {{}, false};
+      if (!Process(request)) return {{}, false};
     } catch (const std::exception& e) {
       // What follows a malformed request cannot be trusted either.
       WriteRefusal(*out_, std::string("malformed request: ") + e.what());
@@ -55,7 +59,19 @@ class ThriftSession final : public FrameSession {
   }
 
  private:
+  bool Process(ByteSpan request) {
+    if (!wire::ReadLookup(request, lookup_)) {
+      wire::InFrame in(request);
+      return processor_->process(in.protocol(), out_->protocol(), nullptr);
+    }
+    handler_->Lookup(lookup_, *out_);
+    if (lookup_.names.size() > kKeptNames) lookup_.names.resize(kKeptNames);
+    return true;
+  }
+
+  const std::shared_ptr<ThriftHandler> handler_;
   const std::shared_ptr<thriftgen::MasterRpcProcessor> processor_;
+  wire::LookupRequest lookup_;  // its memory serves the next one too
   std::unique_ptr<wire::OutFrame> out_;
 };
 
@@ -72,8 +88,8 @@ Result<std::unique_ptr<ThriftServer>> ThriftServer::Start(const ThriftServerOpti
   apache::thrift::GlobalOutput.setOutputFunction(
       [](const char* message) { VLOG(1) << "thrift: " << message; });
 
-  auto processor = std::make_shared<thriftgen::MasterRpcProcessor>(
-      std::make_shared<ThriftHandler>(master, std::move(term), clock));
+  auto handler = std::make_shared<ThriftHandler>(master, std::move(term), clock);
+  auto processor = std::make_shared<thriftgen::MasterRpcProcessor>(handler);
   wire::OutFrame refusal;
   WriteRefusal(refusal,
                "the master has all of its " + std::to_string(options.max_connections) +
@@ -86,10 +102,12 @@ Result<std::unique_ptr<ThriftServer>> ThriftServer::Start(const ThriftServerOpti
   frame_options.max_frame_bytes = wire::kMaxRequestBytes;
   frame_options.idle_timeout = options.idle_timeout;
   frame_options.refusal.assign(bytes.begin(), bytes.end());
-  ASSIGN_OR_RETURN(auto frames,
-                   FrameServer::Start(
-                       std::move(frame_options),
-                       [processor] { return std::make_unique<ThriftSession>(processor); }, clock));
+  ASSIGN_OR_RETURN(auto frames, FrameServer::Start(
+                                    std::move(frame_options),
+                                    [handler, processor] {
+                                      return std::make_unique<ThriftSession>(handler, processor);
+                                    },
+                                    clock));
   return std::unique_ptr<ThriftServer>(new ThriftServer(std::move(frames)));
 }
 

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <glog/logging.h>
 
+#include "master/server/keep_freed_memory.h"
 #include "tools/bench/master_bench.h"
 #include "tools/bench/mount_bench.h"
 #include "tools/bench/replay_bench.h"
@@ -102,6 +103,11 @@ void Describe(CLI::App& app, Options& options) {
       ->type_name("N,...")
       ->delimiter(',')
       ->check(CLI::Range(1, 256));
+  master
+      ->add_option("--tail-keys", options.master.tail_keys,
+                   "that are removed, put, evicted while latencies are measured; 0: no such table")
+      ->type_name("N")
+      ->check(CLI::Range(0, 100000000));
   CLI::App* restart = app.add_subcommand(
       "restart", "a durable master: waits during snapshots, and the time until all is back");
   restart->add_option("--objects", options.restart.objects, "1000000 if not given")
@@ -171,17 +177,19 @@ int Run(int argc, char** argv) {
   if (app.got_subcommand("replay")) return RunReplay(options);
   const Clock& clock = SystemClock();
   BenchReport report;
-  if (app.got_subcommand("restart")) {
+  if (app.got_subcommand("master")) {
+    if (const Status status = BenchMaster(options.master, clock, report); !status.ok())
+      return Failed(status);
+  } else if (app.got_subcommand("restart")) {
     auto facts = BenchRestart(options.restart, clock);
     if (!facts.ok()) return Failed(facts.status());
     report.facts = std::move(facts).value();
-  }
-  auto rows = app.got_subcommand("restart")    ? Result<std::vector<Row>>(std::vector<Row>())
-              : app.got_subcommand("master")   ? BenchMaster(options.master, clock, report.facts)
-              : app.got_subcommand("transfer") ? BenchTransfer(options.transfer, clock)
+  } else {
+    auto rows = app.got_subcommand("transfer") ? BenchTransfer(options.transfer, clock)
                                                : BenchMount(options.mount, clock);
-  if (!rows.ok()) return Failed(rows.status());
-  report.rows = std::move(rows).value();
+    if (!rows.ok()) return Failed(rows.status());
+    report.rows = std::move(rows).value();
+  }
   if (options.json) {
     PrintJson(report, std::cout);
   } else {
@@ -193,4 +201,7 @@ int Run(int argc, char** argv) {
 }  // namespace
 }  // namespace mooncake::bench
 
-int main(int argc, char** argv) { return mooncake::bench::Run(argc, argv); }
+int main(int argc, char** argv) {
+  mooncake::KeepFreedMemory();  // as the master's own program does
+  return mooncake::bench::Run(argc, argv);
+}

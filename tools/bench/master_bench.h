@@ -13,11 +13,10 @@ namespace mooncake::bench {
 struct MasterBenchOptions {
   uint64_t objects = 100000;               // in the table meanwhile
   std::vector<uint32_t> threads = {1, 4};  // of RPC callers
+  uint64_t tail_keys = 1000000;            // of master_tails.h; 0: no tails
   Duration time = Seconds(2);
 };
 
-// Adds to `facts` what an object costs in memory.
-Result<std::vector<Row>> BenchMaster(const MasterBenchOptions& options, const Clock& clock,
-                                     std::vector<Fact>& facts);
+Status BenchMaster(const MasterBenchOptions& options, const Clock& clock, BenchReport& report);
 
 }  // namespace mooncake::bench

@@ -32,6 +32,41 @@ std::string Latency(const Row& row, double share) {
 
 double InSeconds(Duration time) { return static_cast<double>(time.count()) / 1e9; }
 
+std::string Tail(const Samples& samples, double share) {
+  return samples.size() > 0 ? FormatTime(samples.Percentile(share)) : "-";
+}
+
+void PrintTails(const BenchReport& report, size_t width, std::ostream& out) {
+  admin::Table table({{.title = "WHAT", .least = 8},
+                      {.title = "PATH", .least = 6},
+                      {.title = "WHILE", .least = 8},
+                      {.title = "CALLS", .right = true},
+                      {.title = "P50", .right = true},
+                      {.title = "P99", .right = true},
+                      {.title = "P99.9", .right = true},
+                      {.title = "MAX", .right = true},
+                      {.title = "GOAL P99.9", .right = true},
+                      {.title = "QUIET P50", .right = true},
+                      {.title = "P99", .right = true},
+                      {.title = "P99.9", .right = true},
+                      {.title = "MAX", .right = true}});
+  for (const TailRow& row : report.tails) {
+    table.Add({row.what, row.path, row.during, std::to_string(row.disturbed.size()),
+               Tail(row.disturbed, 0.5), Tail(row.disturbed, 0.99), Tail(row.disturbed, 0.999),
+               Tail(row.disturbed, 1), "< " + FormatTime(row.goal), Tail(row.quiet, 0.5),
+               Tail(row.quiet, 0.99), Tail(row.quiet, 0.999), Tail(row.quiet, 1)});
+  }
+  out << table.Render(width);
+}
+
+nlohmann::ordered_json TailJson(const Samples& samples) {
+  return {{"calls", samples.size()},
+          {"p50_s", InSeconds(samples.Median())},
+          {"p99_s", InSeconds(samples.Percentile(0.99))},
+          {"p999_s", InSeconds(samples.Percentile(0.999))},
+          {"max_s", InSeconds(samples.Percentile(1))}};
+}
+
 }  // namespace
 
 double Figure::PerSecond() const {
@@ -65,6 +100,7 @@ std::string FormatTime(Duration time) {
 }
 
 void PrintTable(const BenchReport& report, int width, std::ostream& out) {
+  const size_t columns = width > 0 ? static_cast<size_t>(width) : 0;
   admin::Table table({{.title = "WHAT", .least = 8},
                       {.title = "PATH", .least = 6},
                       {.title = "SIZE", .right = true},
@@ -82,7 +118,8 @@ void PrintTable(const BenchReport& report, int width, std::ostream& out) {
                row.limit_name.empty() ? "-" : FormatRate(row.limit.PerSecond(), bytes),
                Share(row)});
   }
-  if (!report.rows.empty()) out << table.Render(width > 0 ? static_cast<size_t>(width) : 0);
+  if (!report.rows.empty()) out << table.Render(columns);
+  if (!report.tails.empty()) PrintTails(report, columns, out << "\n");
   for (const Fact& fact : report.facts) out << fact.label << ": " << Digits(fact.value) << "\n";
 }
 
@@ -106,6 +143,14 @@ void PrintJson(const BenchReport& report, std::ostream& out) {
       json["share"] = row.Share();
     }
     document["rows"].push_back(std::move(json));
+  }
+  for (const TailRow& row : report.tails) {
+    document["tails"].push_back({{"what", row.what},
+                                 {"path", row.path},
+                                 {"while", row.during},
+                                 {"goal_p999_s", InSeconds(row.goal)},
+                                 {"disturbed", TailJson(row.disturbed)},
+                                 {"quiet", TailJson(row.quiet)}});
   }
   for (const Fact& fact : report.facts) document[fact.name] = fact.value;
   out << document.dump(1) << "\n";

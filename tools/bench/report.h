@@ -28,6 +28,16 @@ struct Row {
   double Share() const;  // of the limit; 0 if there is none
 };
 
+// Single calls, while something disturbs the one who answers and while nothing does.
+struct TailRow {
+  std::string what;    // "get"
+  std::string path;    // "rpc"
+  std::string during;  // "puts evict"
+  Samples quiet;
+  Samples disturbed;
+  Duration goal{};  // of 99.9 % while disturbed
+};
+
 // What is no rate; printed below the table.
 struct Fact {
   std::string name;   // a key of the JSON
@@ -38,10 +48,11 @@ struct Fact {
 struct BenchReport {
   std::vector<Row> rows;
   std::vector<Fact> facts;
+  std::vector<TailRow> tails;  // none: no table of them
 };
 
 void PrintTable(const BenchReport& report, int width, std::ostream& out);
-// {"rows": [...], and each fact}: bytes, operations per second, seconds; names are a contract with scripts.
+// {"rows": [...], "tails": [...] if there are any, and each fact}: bytes, operations per second, seconds; names are a contract with scripts.
 void PrintJson(const BenchReport& report, std::ostream& out);
 
 // "12.3 GB/s", "850 MB/s", "1.23 M/s", "45.6 k/s". Powers of 1000.

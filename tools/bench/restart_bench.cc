@@ -125,7 +125,7 @@ class Bench {
       Status status;
       const TimePoint begun = clock_.Now();
       std::thread taker([&] {
-        status = service_->TakeSnapshot().status();
+        status = service_->TakeSnapshot(Deadline()).status();
         snapshots.Add(clock_.Now() - begun);
         taken = true;
       });

@@ -10,6 +10,7 @@
 
 #include "master/api/gen-cpp/MasterRpc.h"
 #include "master/api/wire.h"
+#include "master/api/wire_lookup.h"
 #include "master/api/wire_protocol.h"
 #include "master/server/thrift_handler.h"
 #include "tests/support/null_master.h"
@@ -25,6 +26,13 @@ void AsRequest(ByteSpan bytes) {
   static testing::NullMaster master;
   static thriftgen::MasterRpcProcessor processor(std::make_shared<ThriftHandler>(
       master, [] { return Term{1}; }, SystemClock()));
+  wire::LookupRequest lookup;
+  if (wire::ReadLookup(bytes, lookup)) {
+    wire::OutFrame answer;
+    ThriftHandler(
+        master, [] { return Term{1}; }, SystemClock())
+        .Lookup(lookup, answer);
+  }
   wire::InFrame in(bytes);
   wire::OutFrame out;
   processor.process(in.protocol(), out.protocol(), nullptr);
@@ -50,6 +58,9 @@ void AsReply(uint8_t which, ByteSpan bytes) {
       return;
     }
     case 1: {
+      wire::LookupReply lookup;
+      for (size_t entries = 0; entries < 4; ++entries)
+        (void)wire::ReadLookupReply(bytes, entries, lookup);
       auto reply = Received<thriftgen::BatchGetReplicaListReply>(
           bytes, &MasterRpcClient::recv_BatchGetReplicaList);
       for (auto& result : reply.results) wire::Decode(std::move(result.value)).Ignore(kWhy);

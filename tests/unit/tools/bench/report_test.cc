@@ -48,6 +48,29 @@ TEST(Report, JsonHasTheSame) {
   EXPECT_DOUBLE_EQ(nlohmann::json::parse(out.str())["bytes_per_object"], 171.3);
 }
 
+TEST(Report, TailsStandBesideTheirGoalAndAQuietRun) {
+  BenchReport report;
+  report.tails.push_back({.what = "exist",
+                          .path = "rpc",
+                          .during = "puts evict",
+                          .quiet = Of(Duration(2000)),
+                          .disturbed = Of(Duration(3000)),
+                          .goal = Millis(10)});
+  std::ostringstream table;
+  PrintTable(report, 0, table);
+  EXPECT_NE(table.str().find("< 10.0 ms"), std::string::npos) << table.str();
+  EXPECT_NE(table.str().find("puts evict"), std::string::npos) << table.str();
+
+  std::ostringstream out;
+  PrintJson(report, out);
+  const auto tail = nlohmann::json::parse(out.str())["tails"][0];
+  EXPECT_EQ(tail["while"], "puts evict");
+  EXPECT_DOUBLE_EQ(tail["goal_p999_s"], 0.01);
+  EXPECT_EQ(tail["disturbed"]["calls"], 1);
+  EXPECT_DOUBLE_EQ(tail["disturbed"]["p999_s"], 3e-6);
+  EXPECT_DOUBLE_EQ(tail["quiet"]["max_s"], 2e-6);
+}
+
 TEST(Report, RatesAndTimesHaveThreeDigits) {
   EXPECT_EQ(FormatRate(0, false), "0.00 /s");
   EXPECT_EQ(FormatRate(999.4, false), "999 /s");
