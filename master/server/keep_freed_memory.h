@@ -6,8 +6,8 @@
 namespace mooncake {
 
 // Every call of many keys frees some hundreds of KiB at the end of a heap. By default glibc returns that to the kernel at once and
-// asks for it again in the next call, page by page: one madvise and dozens of page faults a call, a third of its time with 1000
-// keys. Kept instead, at most, for each of the (eight a core) heaps:
+// asks for it again in the next call, page by page (README.md, "Decision: freed memory stays"). Kept instead, at most, for each of
+// the (eight a core) heaps:
 inline constexpr int kKeptHeapBytes = 8 << 20;
 
 // At the start of main, before there are threads.
