@@ -132,7 +132,8 @@ TEST(MasterStress, ServersStopUnderLoad) {
         {.address = {"127.0.0.1", 0}, .max_connections = 4}, *service,
         [&] { return service->term(); }, SystemClock());
     ASSERT_TRUE(server.ok()) << server.status();
-    const auto remote = MakeRemoteMaster({.address = (*server)->address()}, SystemClock());
+    const auto remote = MakeRemoteMaster(
+        {.address = (*server)->address(), .restart_patience = Duration::zero()}, SystemClock());
     std::atomic<int> calls{0};
     std::vector<std::thread> clients;
     for (int c = 0; c < 6; ++c) {
