@@ -53,10 +53,10 @@ struct ClientActor::GetOp {
   std::function<void(bool)> done;
 };
 
-ClientActor::ClientActor(World& world, int id, MasterActor& master, Nodes& nodes, Oracle& oracle,
+ClientActor::ClientActor(World& world, int id, Masters& masters, Nodes& nodes, Oracle& oracle,
                          uint32_t keys, Canary canary, uint64_t pause_us, ClientCounts& counts)
     : Actor(world, id, "client" + std::to_string(id)),
-      master_(master),
+      master_(world, *this, masters),
       nodes_(nodes),
       oracle_(oracle),
       keys_(keys),
@@ -114,34 +114,34 @@ void ClientActor::Metadata() {
   switch (world_.rng.Below(5)) {
     case 0: {
       const bool force = world_.rng.Chance(1, 2);
-      world_.Call<Status>(
-          *this, master_, kRpc, [this, key, force] { return master_.Remove(key, force); },
+      master_.Ask<Status>(
+          kRpc, [key, force](MasterActor& m) { return m.Remove(key, force); },
           [](std::optional<Status>) {});
       return;
     }
     case 1: {
       const bool no_replace = world_.rng.Chance(1, 3);
-      world_.Call<Status>(
-          *this, master_, kRpc,
-          [this, key, other, no_replace] { return master_.Rename(key, other, no_replace); },
+      master_.Ask<Status>(
+          kRpc,
+          [key, other, no_replace](MasterActor& m) { return m.Rename(key, other, no_replace); },
           [](std::optional<Status>) {});
       return;
     }
     case 2:
-      world_.Call<Result<bool>>(
-          *this, master_, kRpc, [this, key] { return master_.Exist(key, false); },
+      master_.Ask<Result<bool>>(
+          kRpc, [key](MasterActor& m) { return m.Exist(key, false); },
           [this, key, started](std::optional<Result<bool>> reply) {
             if (reply && reply->ok() && !**reply) oracle_.NotFoundReturned(key, started);
           });
       return;
     case 3:
-      world_.Call<Result<ObjectStat>>(
-          *this, master_, kRpc, [this, key] { return master_.Stat(key); },
+      master_.Ask<Result<ObjectStat>>(
+          kRpc, [key](MasterActor& m) { return m.Stat(key); },
           [](std::optional<Result<ObjectStat>>) {});
       return;
     default:
-      world_.Call<Result<ListReply>>(
-          *this, master_, kRpc, [this] { return master_.List("d", "/"); },
+      master_.Ask<Result<ListReply>>(
+          kRpc, [](MasterActor& m) { return m.List("d", "/"); },
           [](std::optional<Result<ListReply>>) {});
   }
 }
@@ -162,8 +162,8 @@ void ClientActor::Put(const std::string& key, WriteMode mode, uint64_t size, uin
   args.size = size;
   args.mode = mode;
   args.config.replica_num = replicas;
-  world_.Call<Result<PutStartReply>>(
-      *this, master_, kRpc, [this, args, op] { return master_.PutStart(args, op->token); },
+  master_.Ask<Result<PutStartReply>>(
+      kRpc, [args, op](MasterActor& m) { return m.PutStart(args, op->token); },
       [this, op, size](std::optional<Result<PutStartReply>> reply) {
         if (!reply || !reply->ok()) {
           ++counts_.puts_failed;
@@ -188,8 +188,8 @@ void ClientActor::Drive(const std::shared_ptr<PutOp>& op) {
       args.client = op->client;
       args.name = name;
       args.put_id = session.put_id();
-      return world_.Call<Status>(
-          *this, master_, kRpc, [this, args] { return master_.PutEnd(args); },
+      return master_.Ask<Status>(
+          kRpc, [args](MasterActor& m) { return m.PutEnd(args); },
           [this, op](std::optional<Status> reply) {
             op->session->OnEnd(reply ? *reply : NoAnswer());
             Drive(op);
@@ -201,8 +201,8 @@ void ClientActor::Drive(const std::shared_ptr<PutOp>& op) {
       args.name = name;
       args.put_id = session.put_id();
       args.settled = session.settled();
-      return world_.Call<Status>(
-          *this, master_, kRpc, [this, args] { return master_.PutRevoke(args); },
+      return master_.Ask<Status>(
+          kRpc, [args](MasterActor& m) { return m.PutRevoke(args); },
           [this, op](std::optional<Status> reply) {
             op->session->OnRevoke(reply ? *reply : NoAnswer());
             Drive(op);
@@ -301,8 +301,8 @@ void ClientActor::Get(const std::string& key, std::function<void(bool)> done) {
   op->started = world_.now();
   op->by_mapping = world_.rng.Chance(1, 3);
   op->done = std::move(done);
-  world_.Call<Result<ReplicaList>>(
-      *this, master_, kRpc, [this, key] { return master_.Get(key); },
+  master_.Ask<Result<ReplicaList>>(
+      kRpc, [key](MasterActor& m) { return m.Get(key); },
       [this, op](std::optional<Result<ReplicaList>> reply) {
         if (!reply || !reply->ok()) {
           const bool missing = reply && reply->code() == ErrorCode::kObjectNotFound;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "client/core/put_session.h"
-#include "tests/sim/master_actor.h"
+#include "tests/sim/master_link.h"
 #include "tests/sim/node_actor.h"
 #include "tests/sim/oracle.h"
 #include "tests/sim/world.h"
@@ -25,10 +25,10 @@ struct ClientCounts {
 
 class ClientActor final : public Actor {
  public:
-  ClientActor(World& world, int id, MasterActor& master, Nodes& nodes, Oracle& oracle,
-              uint32_t keys, Canary canary, uint64_t pause_us, ClientCounts& counts);
+  ClientActor(World& world, int id, Masters& masters, Nodes& nodes, Oracle& oracle, uint32_t keys,
+              Canary canary, uint64_t pause_us, ClientCounts& counts);
 
-  void OnCrash() override {}
+  void OnCrash() override { master_.Reset(); }
   void OnRestart() override {
     ambush_write_ = ambush_read_ = Duration::zero();
     Start();
@@ -68,7 +68,7 @@ class ClientActor final : public Actor {
   void Metadata();
   void Spring(Duration& ambush);
 
-  MasterActor& master_;
+  MasterLink master_;
   Nodes& nodes_;
   Oracle& oracle_;
   const uint32_t keys_;

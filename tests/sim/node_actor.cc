@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tests/sim/master_actor.h"
+#include "tests/sim/master_link.h"
 
 namespace mooncake::sim {
 namespace {
@@ -70,16 +70,19 @@ std::optional<Seal> SegmentMemory::ReadSeal(uint64_t offset) const {
   return found->second;
 }
 
-NodeActor::NodeActor(World& world, int id, std::string name, MasterActor& master,
+NodeActor::NodeActor(World& world, int id, std::string name, Masters& masters,
                      uint64_t segment_bytes, Canary canary)
     : Actor(world, id, std::move(name)),
-      master_(master),
+      master_(std::make_unique<MasterLink>(world, *this, masters)),
       segment_bytes_(segment_bytes),
       canary_(canary) {
   Start();
 }
 
+NodeActor::~NodeActor() = default;
+
 void NodeActor::OnCrash() {
+  master_->Reset();
   core_.reset();
   memory_ = SegmentMemory();
   fenced_.clear();
@@ -120,8 +123,9 @@ void NodeActor::Beat() {
       world_.After(*this, std::max(step.until - now, Millis(1)), [this] { Beat(); });
       return;
     case NodeAction::kPing:
-      world_.Call<Result<PingReply>>(
-          *this, master_, kRpcTimeout, [this] { return master_.Ping(client_, name()); },
+      master_->Ask<Result<PingReply>>(
+          kRpcTimeout,
+          [client = client_, name = name()](MasterActor& m) { return m.Ping(client, name); },
           [this, now, again](std::optional<Result<PingReply>> reply) {
             core_->OnPing(now, world_.now(), reply ? *reply : Result<PingReply>(NoAnswer()));
             again();
@@ -130,10 +134,10 @@ void NodeActor::Beat() {
     case NodeAction::kMount: {
       if (step.advance_epoch) ++epoch_.value;
       world_.Trace(*this, [&] { return "mounts with epoch " + std::to_string(epoch_.value); });
-      world_.Call<Status>(
-          *this, master_, kRpcTimeout,
-          [this, client = client_, descriptor = Describe()] {
-            return master_.Mount(client, descriptor);
+      master_->Ask<Status>(
+          kRpcTimeout,
+          [client = client_, descriptor = Describe()](MasterActor& m) {
+            return m.Mount(client, descriptor);
           },
           [this, again](std::optional<Status> reply) {
             core_->OnMount(world_.now(), reply ? *reply : NoAnswer());
@@ -142,9 +146,8 @@ void NodeActor::Beat() {
       return;
     }
     case NodeAction::kVerify:
-      world_.Call<bool>(
-          *this, master_, kRpcTimeout,
-          [this, descriptor = Describe()] { return master_.Knows(descriptor); },
+      master_->Ask<bool>(
+          kRpcTimeout, [descriptor = Describe()](MasterActor& m) { return m.Knows(descriptor); },
           [this, again](std::optional<bool> reply) {
             core_->OnVerify(world_.now(), reply ? Result<bool>(*reply) : Result<bool>(NoAnswer()));
             again();

@@ -14,6 +14,8 @@
 namespace mooncake::sim {
 
 class MasterActor;
+class MasterLink;
+using Masters = std::vector<std::unique_ptr<MasterActor>>;
 
 // Bugs planted on purpose: the checkers must find each (README.md, "Canaries").
 enum class Canary : uint8_t {
@@ -22,8 +24,13 @@ enum class Canary : uint8_t {
   kNoWriteDeadline,  // nodes accept writes whose grant ended
   kNoLeaseCheck,  // readers keep what they read after their lease ended, and do not look at the seal
   kShortLease,  // the master frees earlier than it told the reader, and readers do not look at the seal
-  kEndWithoutPutId,  // the master ends whichever write is in progress on the key
-  kRevokeUnsettled,  // writers give space back while their writes may still be on the way
+  kEndWithoutPutId,      // the master ends whichever write is in progress on the key
+  kRevokeUnsettled,      // writers give space back while their writes may still be on the way
+  kReuseBeforeDurable,   // space is used again before the log says so
+  kNoLeaseOnRestore,     // a master takes over and grants what is there no lease
+  kKeepOldEpoch,         // a master that takes over serves segments in their old epoch
+  kAnswerBeforeDurable,  // answers do not wait for the log
+  kNoQuietTime,          // a master that takes over acknowledges while its predecessor may go on
 };
 
 // A run of bytes of one put: `token` says whose, `at` where in its object they belong.
@@ -56,8 +63,9 @@ struct ReadReply {
 
 class NodeActor final : public Actor {
  public:
-  NodeActor(World& world, int id, std::string name, MasterActor& master, uint64_t segment_bytes,
+  NodeActor(World& world, int id, std::string name, Masters& masters, uint64_t segment_bytes,
             Canary canary);
+  ~NodeActor() override;
 
   void OnCrash() override;
   void OnRestart() override;
@@ -91,7 +99,7 @@ class NodeActor final : public Actor {
   Status Admit(const WriteChunk& chunk) const;
   SegmentDescriptor Describe() const;
 
-  MasterActor& master_;
+  const std::unique_ptr<MasterLink> master_;
   const uint64_t segment_bytes_;
   const Canary canary_;
   uint64_t lives_ = 0;

@@ -1,5 +1,9 @@
 #include "tests/sim/oracle.h"
 
+#include <algorithm>
+#include <iterator>
+#include <set>
+
 namespace mooncake::sim {
 namespace {
 
@@ -21,18 +25,64 @@ void Oracle::Violation(const std::string& what) {
   }
 }
 
-void Oracle::Started(const std::string& key, PutId put_id, uint64_t size, uint64_t token) {
-  if (!puts_.emplace(put_id.value, Put{key, size, token, false, false}).second) {
-    Violation("put id given twice: " + Name(key, put_id));
+void Oracle::Started(uint64_t term, const std::string& key, const PutStartReply& reply,
+                     uint64_t size, uint64_t token) {
+  Put put{.key = key, .size = size, .token = token};
+  for (const ReplicaDescriptor& replica : reply.replicas)
+    put.extents.insert(put.extents.end(), replica.extents.begin(), replica.extents.end());
+  if (!puts_.emplace(reply.put_id.value, std::move(put)).second)
+    return Violation("put id given twice: " + Name(key, reply.put_id));
+  if (!Outdated(term)) CheckPlaces(key, reply.put_id);
+}
+
+// Bytes must not be given away while anybody holds a lease on what is in them.
+void Oracle::CheckPlaces(const std::string& key, PutId put_id) {
+  for (const Extent& extent : puts_.at(put_id.value).extents) {
+    Places& places = places_[extent.segment];
+    const uint64_t end = extent.offset + ExtentFootprint(extent.length);
+    auto it = places.upper_bound(extent.offset);
+    if (it != places.begin() && std::prev(it)->second.end > extent.offset) --it;
+    while (it != places.end() && it->first < end) {
+      const Put& before = puts_.at(it->second.put_id.value);
+      if (before.leased_until > world_.now()) {
+        Violation("P1: bytes of put " + std::to_string(it->second.put_id.value) + " of key " +
+                  before.key + ", which is leased, were given to " + Name(key, put_id));
+      }
+      it = places.erase(it);
+    }
+    places[extent.offset] = {end, put_id};
   }
 }
 
-void Oracle::Close(const std::string& key) {
-  auto& intervals = history_[key];
-  if (!intervals.empty() && intervals.back().to == kNever) intervals.back().to = world_.now();
+void Oracle::SegmentForgotten(uint64_t term, const SegmentId& segment) {
+  if (!Outdated(term)) places_.erase(segment);
 }
 
-void Oracle::Committed(const std::string& key, PutId put_id) {
+void Oracle::Leased(uint64_t term, PutId put_id, TimePoint until) {
+  const auto put = puts_.find(put_id.value);
+  // A version that the successor does not know is not leased by it; its readers are cut off by the new epoch.
+  if (put == puts_.end() || (Outdated(term) && OpenOne(put->second.key) == nullptr)) return;
+  put->second.leased_until = std::max(put->second.leased_until, until);
+}
+
+void Oracle::Open(const std::string& key, PutId put_id) {
+  history_[key].push_back({put_id, world_.now(), kNever, ++moment_, 0});
+}
+
+void Oracle::Close(const std::string& key, Duration after) {
+  auto& intervals = history_[key];
+  if (intervals.empty() || intervals.back().to != kNever) return;
+  intervals.back().to = world_.now() + after;
+  intervals.back().ended = ++moment_;
+}
+
+const Oracle::Interval* Oracle::OpenOne(const std::string& key) const {
+  const auto found = history_.find(key);
+  if (found == history_.end() || found->second.empty()) return nullptr;
+  return found->second.back().to == kNever ? &found->second.back() : nullptr;
+}
+
+void Oracle::Committed(uint64_t term, const std::string& key, PutId put_id) {
   const auto put = puts_.find(put_id.value);
   if (put == puts_.end())
     return Violation("P1: a put that never began was committed: " + Name(key, put_id));
@@ -41,19 +91,84 @@ void Oracle::Committed(const std::string& key, PutId put_id) {
   if (put->second.refused)
     Violation("P3: committed after its writer was told that it failed: " + Name(key, put_id));
   if (put->second.key != key) Violation("P1: committed under another key: " + Name(key, put_id));
-  Close(key);
-  history_[key].push_back({put_id, world_.now(), kNever});
+  if (!Outdated(term)) {
+    Close(key);
+    return Open(key, put_id);
+  }
+  // Only a new key may be acknowledged and shown without the log, as long as the old master answers at all.
+  if (OpenOne(key) != nullptr) return;
+  Open(key, put_id);
+  Close(key, Seconds(1));
 }
 
-void Oracle::Removed(const std::string& key) { Close(key); }
+void Oracle::Removed(uint64_t term, const std::string& key, bool force) {
+  if (Outdated(term)) return;
+  const Interval* open = OpenOne(key);
+  if (open != nullptr && !force && puts_.at(open->put_id.value).leased_until > world_.now())
+    Violation("removed without force under a lease: " + Name(key, open->put_id));
+  Close(key);
+}
 
-void Oracle::Renamed(const std::string& from, const std::string& to) {
-  auto& source = history_[from];
-  if (from == to || source.empty() || source.back().to != kNever) return;
-  const PutId put_id = source.back().put_id;
+void Oracle::Renamed(uint64_t term, const std::string& from, const std::string& to) {
+  const Interval* source = OpenOne(from);
+  if (Outdated(term) || from == to || source == nullptr) return;
+  const PutId put_id = source->put_id;
   Close(from);
   Close(to);
-  history_[to].push_back({put_id, world_.now(), kNever});
+  Open(to, put_id);
+}
+
+void Oracle::Shown(uint64_t term, const std::string& key, uint64_t moment) {
+  if (!Outdated(term)) shown_[key] = std::max(shown_[key], moment);
+}
+
+// The version has its name again, or still.
+void Oracle::CheckRestored(const core::VersionRecord& version) {
+  const std::string& key = version.key;
+  const PutId put_id = version.put_id;
+  const Interval* last = nullptr;
+  for (const Interval& interval : history_[key]) {
+    if (interval.put_id == put_id) last = &interval;
+  }
+  if (last == nullptr)
+    return Violation("P1: restored what never had the name: " + Name(key, put_id));
+  if (last->to != kNever && last->ended <= shown_[key])
+    Violation("P1: restored, though it was known to be gone: " + Name(key, put_id));
+  for (const core::PlacedExtent& extent : version.extents) {
+    const Places& places = places_[extent.segment];
+    auto it = places.upper_bound(extent.offset + ExtentFootprint(extent.length) - 1);
+    for (; it != places.begin() && std::prev(it)->second.end > extent.offset; --it) {
+      const PutId owner = std::prev(it)->second.put_id;
+      if (owner != put_id)
+        Violation("P1: restored, though its bytes were given to put " +
+                  std::to_string(owner.value) + ": " + Name(key, put_id));
+    }
+  }
+}
+
+void Oracle::Restored(uint64_t term, const std::vector<core::VersionRecord>& versions,
+                      bool complete, Duration overlap) {
+  term_ = term;
+  std::map<std::string, PutId> names;
+  std::set<uint64_t> known;
+  for (const core::VersionRecord& version : versions) {
+    CheckRestored(version);
+    names[version.key] = version.put_id;
+    known.insert(version.put_id.value);
+  }
+  for (auto& [key, intervals] : history_) {
+    const auto restored = names.find(key);
+    const Interval* open = OpenOne(key);
+    if (restored != names.end() && open != nullptr && open->put_id == restored->second) continue;
+    if (complete && restored == names.end() && open != nullptr && open->began <= shown_[key] &&
+        open->began > last_loss_moment_)
+      Violation("P2: acknowledged, but lost by a restart: " + Name(key, open->put_id));
+    Close(key, overlap);
+    if (restored != names.end()) Open(key, restored->second);
+  }
+  for (auto& [id, put] : puts_) {
+    if (known.count(id) == 0) put.leased_until = TimePoint{};
+  }
 }
 
 void Oracle::MasterLostAll() {

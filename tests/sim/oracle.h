@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "master/api/types.h"
+#include "master/core/persist/record.h"
 #include "tests/sim/node_actor.h"
 #include "tests/sim/world.h"
 
@@ -17,13 +18,28 @@ class Oracle {
  public:
   explicit Oracle(const World& world) : world_(world) {}
 
-  // What the master did, at the moment it did it.
-  void Started(const std::string& key, PutId put_id, uint64_t size, uint64_t token);
-  void Committed(const std::string& key, PutId put_id);
-  void Removed(const std::string& key);
-  void Renamed(const std::string& from, const std::string& to);
+  // What the master of that term did, at the moment it did it. One that has a successor may go on for a while; what it does then
+  // is not part of the history, and must not be shown to anybody as if it were.
+  void Started(uint64_t term, const std::string& key, const PutStartReply& reply, uint64_t size,
+               uint64_t token);
+  void Committed(uint64_t term, const std::string& key, PutId put_id);
+  void Removed(uint64_t term, const std::string& key, bool force);
+  void Renamed(uint64_t term, const std::string& from, const std::string& to);
+  void Leased(uint64_t term, PutId put_id, TimePoint until);
+  // Mounted with nothing in it.
+  void SegmentForgotten(uint64_t term, const SegmentId& segment);
+  // A new term began with these versions; `complete`: with all that was acknowledged. A predecessor may go on to show what it had
+  // for so long.
+  void Restored(uint64_t term, const std::vector<core::VersionRecord>& versions, bool complete,
+                Duration overlap);
+  // A moment between two operations; an answer that showed the state of `key` at that moment was given.
+  uint64_t Now() { return ++moment_; }
+  void Shown(uint64_t term, const std::string& key, uint64_t moment);
   // From now on anything committed so far may be gone: a node or the master died, or something was evicted.
-  void LossPossible() { last_loss_ = world_.now(); }
+  void LossPossible() {
+    last_loss_ = world_.now();
+    last_loss_moment_ = ++moment_;
+  }
   void MasterLostAll();
 
   // What clients were told.
@@ -43,17 +59,37 @@ class Oracle {
     uint64_t token = 0;
     bool refused = false;  // its writer was told that it failed
     bool committed = false;
+    std::vector<Extent> extents;
+    TimePoint leased_until{};
   };
   struct Interval {
     PutId put_id;
     TimePoint from;
     TimePoint to;  // kNever: still
+    uint64_t began = 0;
+    uint64_t ended = 0;  // moments
   };
-  void Close(const std::string& key);
+  struct Place {
+    uint64_t end = 0;
+    PutId put_id;
+  };
+  using Places = std::map<uint64_t, Place>;  // by offset
+
+  void Close(const std::string& key, Duration after = {});
+  void Open(const std::string& key, PutId put_id);
+  const Interval* OpenOne(const std::string& key) const;
+  bool Outdated(uint64_t term) const { return term < term_; }
+  void CheckPlaces(const std::string& key, PutId put_id);
+  void CheckRestored(const core::VersionRecord& version);
 
   const World& world_;
   std::map<uint64_t, Put> puts_;
   std::map<std::string, std::vector<Interval>> history_;
+  std::map<SegmentId, Places> places_;     // who was given which bytes last
+  std::map<std::string, uint64_t> shown_;  // moment
+  uint64_t term_ = 0;
+  uint64_t moment_ = 0;
+  uint64_t last_loss_moment_ = 0;
   TimePoint last_loss_{};
   uint64_t reads_checked_ = 0;
   std::optional<std::string> violation_;

@@ -37,6 +37,9 @@ void Add(SimReport& sum, const SimReport& one) {
   sum.frozen += one.frozen;
   sum.crashed += one.crashed;
   sum.cut += one.cut;
+  sum.takeovers += one.takeovers;
+  sum.restores += one.restores;
+  sum.versions_restored += one.versions_restored;
 }
 
 void Print(const SimReport& sum, uint64_t seeds) {
@@ -48,7 +51,9 @@ void Print(const SimReport& sum, uint64_t seeds) {
             << ", lease ended first " << sum.clients.leases_lost << "\n"
             << "faults: messages dropped " << sum.dropped << ", repeated " << sum.repeated
             << "; processes frozen " << sum.frozen << ", crashed " << sum.crashed << "; links cut "
-            << sum.cut << "\n"
+            << sum.cut << "; masters ousted " << sum.takeovers << "\n"
+            << "masters restored from a log " << sum.restores << ", versions restored "
+            << sum.versions_restored << "\n"
             << "reads checked byte for byte: " << sum.reads_checked << std::endl;
 }
 
@@ -97,7 +102,8 @@ int main(int argc, char** argv) {
   app.add_option("--canary", arguments.canary,
                  "plant a bug that must be found: none, no-epoch-check, no-write-deadline, "
                  "no-lease-check, short-lease, "
-                 "end-without-put-id, revoke-unsettled")
+                 "end-without-put-id, revoke-unsettled, reuse-before-durable, no-lease-on-restore, "
+                 "keep-old-epoch, answer-before-durable, no-quiet-time")
       ->capture_default_str();
   app.add_flag("--trace", arguments.trace, "print what happens, a line an event");
   CLI11_PARSE(app, argc, argv);

@@ -24,6 +24,8 @@ struct SimReport {
   ClientCounts clients;
   uint64_t reads_checked = 0;
   uint64_t dropped = 0, repeated = 0, frozen = 0, crashed = 0, cut = 0;
+  uint64_t takeovers = 0;  // of masters that went on meanwhile
+  uint64_t restores = 0, versions_restored = 0;
 };
 
 // Equal options, equal report.

@@ -88,6 +88,17 @@ class World {
   template <typename Reply>
   void Call(Actor& from, Actor& to, Duration timeout, std::function<Reply()> serve,
             std::function<void(std::optional<Reply>)> done, Repeats repeats = Repeats::kAllowed) {
+    CallLater<Reply>(
+        from, to, timeout,
+        [serve = std::move(serve)](const std::function<void(Reply)>& answer) { answer(serve()); },
+        std::move(done), repeats);
+  }
+  // The same for an answer that is not given at once: `serve` gets what sends it.
+  template <typename Reply>
+  void CallLater(Actor& from, Actor& to, Duration timeout,
+                 std::function<void(std::function<void(Reply)>)> serve,
+                 std::function<void(std::optional<Reply>)> done,
+                 Repeats repeats = Repeats::kAllowed) {
     auto pending = std::make_shared<std::function<void(std::optional<Reply>)>>(std::move(done));
     const auto finish = [pending](std::optional<Reply> reply) {
       if (!*pending) return;
@@ -98,9 +109,11 @@ class World {
     Send(
         from, to,
         [this, &from, &to, life = from.life(), serve = std::move(serve), finish] {
-          auto reply = std::make_shared<Reply>(serve());
-          Send(to, from, [&from, life, reply, finish] {
-            if (from.life() == life) finish(*reply);  // else it asked in an earlier life
+          serve([this, &from, &to, life, finish](Reply answer) {
+            auto reply = std::make_shared<Reply>(std::move(answer));
+            Send(to, from, [&from, life, reply, finish] {
+              if (from.life() == life) finish(*reply);  // else it asked in an earlier life
+            });
           });
         },
         repeats);

@@ -194,6 +194,7 @@ void StepWalk(State& state, TimePoint now, SnapshotWalk& walk, uint32_t max_keys
     walk.records.push_back(DescribeVersion(state, *object));
     return true;
   });
+  walk.until = state.journal.last();
 }
 
 }  // namespace mooncake::core
