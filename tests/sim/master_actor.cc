@@ -304,7 +304,7 @@ Result<ReplicaList> MasterActor::Get(const std::string& key) {
   auto reply = core_->GetReplicaList(world_.now(), Named(key));
   if (reply.ok() && setup_.canary == Canary::kShortLease) reply->lease = Seconds(10);
   touched_ = {key};
-  if (reply.ok()) oracle_.Leased(term_, reply->put_id, world_.now() + reply->lease);
+  if (reply.ok()) oracle_.Leased(term_, *reply);
   return reply;
 }
 

@@ -28,8 +28,9 @@ void Oracle::Violation(const std::string& what) {
 void Oracle::Started(uint64_t term, const std::string& key, const PutStartReply& reply,
                      uint64_t size, uint64_t token) {
   Put put{.key = key, .size = size, .token = token};
-  for (const ReplicaDescriptor& replica : reply.replicas)
-    put.extents.insert(put.extents.end(), replica.extents.begin(), replica.extents.end());
+  for (const ReplicaDescriptor& replica : reply.replicas) {
+    for (const Extent& extent : replica.extents) put.parts.push_back({extent, {}});
+  }
   if (!puts_.emplace(reply.put_id.value, std::move(put)).second)
     return Violation("put id given twice: " + Name(key, reply.put_id));
   if (!Outdated(term)) CheckPlaces(key, reply.put_id);
@@ -37,14 +38,15 @@ void Oracle::Started(uint64_t term, const std::string& key, const PutStartReply&
 
 // Bytes must not be given away while anybody holds a lease on what is in them.
 void Oracle::CheckPlaces(const std::string& key, PutId put_id) {
-  for (const Extent& extent : puts_.at(put_id.value).extents) {
+  for (const Put::Part& part : puts_.at(put_id.value).parts) {
+    const Extent& extent = part.extent;
     Places& places = places_[extent.segment];
     const uint64_t end = extent.offset + ExtentFootprint(extent.length);
     auto it = places.upper_bound(extent.offset);
     if (it != places.begin() && std::prev(it)->second.end > extent.offset) --it;
     while (it != places.end() && it->first < end) {
       const Put& before = puts_.at(it->second.put_id.value);
-      if (before.leased_until > world_.now()) {
+      if (before.PartLeasedUntil(extent.segment, it->first) > world_.now()) {
         Violation("P1: bytes of put " + std::to_string(it->second.put_id.value) + " of key " +
                   before.key + ", which is leased, were given to " + Name(key, put_id));
       }
@@ -58,11 +60,33 @@ void Oracle::SegmentForgotten(uint64_t term, const SegmentId& segment) {
   if (!Outdated(term)) places_.erase(segment);
 }
 
-void Oracle::Leased(uint64_t term, PutId put_id, TimePoint until) {
-  const auto put = puts_.find(put_id.value);
+void Oracle::Leased(uint64_t term, const ReplicaList& list) {
+  const auto found = puts_.find(list.put_id.value);
   // A version that the successor does not know is not leased by it; its readers are cut off by the new epoch.
-  if (put == puts_.end() || (Outdated(term) && OpenOne(put->second.key) == nullptr)) return;
-  put->second.leased_until = std::max(put->second.leased_until, until);
+  if (found == puts_.end() || (Outdated(term) && OpenOne(found->second.key) == nullptr)) return;
+  const TimePoint until = world_.now() + list.lease;
+  Put& put = found->second;
+  put.leased_until = std::max(put.leased_until, until);
+  for (const ReplicaDescriptor& replica : list.replicas) {
+    for (const Extent& extent : replica.extents) {
+      for (Put::Part& part : put.parts) {
+        if (part.extent.segment == extent.segment && part.extent.offset == extent.offset)
+          part.leased_until = std::max(part.leased_until, until);
+      }
+    }
+  }
+}
+
+TimePoint Oracle::Put::PartLeasedUntil(const SegmentId& segment, uint64_t offset) const {
+  for (const Part& part : parts) {
+    if (part.extent.segment == segment && part.extent.offset == offset) return part.leased_until;
+  }
+  return TimePoint{};
+}
+
+void Oracle::Put::EndLeases() {
+  leased_until = TimePoint{};
+  for (Part& part : parts) part.leased_until = TimePoint{};
 }
 
 void Oracle::Open(const std::string& key, PutId put_id) {
@@ -167,7 +191,7 @@ void Oracle::Restored(uint64_t term, const std::vector<core::VersionRecord>& ver
     if (restored != names.end()) Open(key, restored->second);
   }
   for (auto& [id, put] : puts_) {
-    if (known.count(id) == 0) put.leased_until = TimePoint{};
+    if (known.count(id) == 0) put.EndLeases();
   }
 }
 

@@ -25,7 +25,8 @@ class Oracle {
   void Committed(uint64_t term, const std::string& key, PutId put_id);
   void Removed(uint64_t term, const std::string& key, bool force);
   void Renamed(uint64_t term, const std::string& from, const std::string& to);
-  void Leased(uint64_t term, PutId put_id, TimePoint until);
+  // Only what the reader was told of; a replica that was lost before is nobody's.
+  void Leased(uint64_t term, const ReplicaList& list);
   // Mounted with nothing in it.
   void SegmentForgotten(uint64_t term, const SegmentId& segment);
   // A new term began with these versions; `complete`: with all that was acknowledged. A predecessor may go on to show what it had
@@ -59,8 +60,14 @@ class Oracle {
     uint64_t token = 0;
     bool refused = false;  // its writer was told that it failed
     bool committed = false;
-    std::vector<Extent> extents;
+    struct Part {
+      Extent extent;
+      TimePoint leased_until{};
+    };
+    std::vector<Part> parts;
     TimePoint leased_until{};
+    TimePoint PartLeasedUntil(const SegmentId& segment, uint64_t offset) const;
+    void EndLeases();
   };
   struct Interval {
     PutId put_id;
