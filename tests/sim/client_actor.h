@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct ClientCounts {
   uint64_t puts_ok = 0, puts_failed = 0;
   uint64_t gets_ok = 0, gets_failed = 0, not_found = 0;
   uint64_t leases_lost = 0;  // reads thrown away because the lease ended first
+  uint64_t renewals = 0;
+  uint64_t removed = 0, renamed = 0, directories_renamed = 0, cleared = 0;  // acknowledged
+  uint64_t reported = 0;  // segments that a read failed on
 };
 
 class ClientActor final : public Actor {
@@ -42,12 +46,18 @@ class ClientActor final : public Actor {
   void PutThenGet(const std::string& key, std::function<void(bool)> done);
 
  private:
+  static constexpr Duration kRpc = Seconds(2);
+  static constexpr Duration kChunkTimeout = Seconds(5);
+
   struct PutOp;
   struct GetOp;
 
   void Start();
   void Next();
   std::string RandomKey();
+  std::string RandomDirectory() { return "d" + std::to_string(world_.rng.Below(3)) + "/"; }
+  ClientId Identity() const { return {0xc11e, static_cast<uint64_t>(id()) << 32 | life()}; }
+  void Decorate(ReplicateConfig& config);
   NodeActor* Find(const SegmentId& segment);
 
   void Put(const std::string& key, WriteMode mode, uint64_t size, uint32_t replicas,
@@ -62,10 +72,23 @@ class ClientActor final : public Actor {
   void ReadReplica(const std::shared_ptr<GetOp>& op);
   void ReadPiece(const std::shared_ptr<GetOp>& op);
   void ReadHalves(const std::shared_ptr<GetOp>& op, NodeActor& node);
+  void MayRenew(const std::shared_ptr<GetOp>& op);
   void FinishRead(const std::shared_ptr<GetOp>& op);
   void NextReplica(const std::shared_ptr<GetOp>& op);
 
   void Metadata();
+  void RemoveKey(const std::string& key);
+  void RenameKey(const std::string& key, const std::string& other);
+  void AskExist(const std::string& key);
+  void AskStat(const std::string& key);
+  void AskList();
+  void ClearReplicas(const std::string& key);
+  void RenameDirectory();
+  void RemoveSome();
+  void ReportFailure(const SegmentId& segment);
+  static void CountDone(uint64_t& count, const std::optional<Status>& reply) {
+    count += reply && reply->ok();
+  }
   void Spring(Duration& ambush);
 
   MasterLink master_;

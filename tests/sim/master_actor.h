@@ -45,6 +45,8 @@ class MasterActor final : public Actor {
   // Null when it is not, or not yet, the master.
   core::MetadataCore* core() { return core_.get(); }
   bool Leads() const;
+  // Its own clock, another one in each life.
+  TimePoint Clock() const { return world_.now() + skew_; }
 
   // Carries out an operation and answers when the log allows.
   template <typename Reply>
@@ -53,32 +55,43 @@ class MasterActor final : public Actor {
     touched_.clear();
     auto reply = std::make_shared<Reply>(op());
     const uint64_t shown = oracle_.Now();
-    const uint64_t after = Written();
-    auto give = [this, reply, answer = std::move(answer), keys = touched_, shown, term = term_] {
-      for (const std::string& key : keys) oracle_.Shown(term, key, shown);
-      answer({term, std::move(*reply)});
-    };
-    if (after <= synced_) return give();
-    waiting_.push_back({after, std::move(give)});
+    const uint64_t after = core_->AnswerAfter();
+    NoteLosses();
+    GiveAfter(Written(after),
+              [this, reply, answer = std::move(answer), keys = touched_, shown, term = term_] {
+                for (const std::string& key : keys) oracle_.Shown(term, key, shown);
+                answer({term, std::move(*reply)});
+              });
   }
 
   Result<PingReply> Ping(const ClientId& client, const std::string& address);
   Status Mount(const ClientId& client, const SegmentDescriptor& segment);
+  Status GracefulUnmount(const ClientId& client, const SegmentId& segment, Duration grace);
+  Status Unmount(const ClientId& client, const SegmentId& segment);
   bool Knows(const SegmentDescriptor& segment);
+  // Of a client, which is made known for it.
+  Status Report(const ClientId& client, const SegmentId& segment);
 
   Result<PutStartReply> PutStart(const PutStartArgs& args, uint64_t token);
   Status PutEnd(const PutEndArgs& args);
   Status PutRevoke(const PutRevokeArgs& args);
   Result<ReplicaList> Get(const std::string& key);
+  Result<Duration> Renew(const std::string& key, PutId put_id);
   Status Remove(const std::string& key, bool force);
+  Status Clear(const std::string& key, const std::string& segment);
   Status Rename(const std::string& from, const std::string& to, bool no_replace);
+  Result<uint64_t> RenamePrefix(const std::string& from, const std::string& to);
+  Status SetAttributes(const std::string& key);
   Result<bool> Exist(const std::string& key, bool lease);
   Result<ObjectStat> Stat(const std::string& key);
   Result<ListReply> List(const std::string& prefix, const std::string& delimiter);
+  Result<RemoveByRegexReply> RemoveByRegex(const std::string& pattern);
   Result<uint64_t> RemoveAll();
 
   uint64_t restores() const { return restores_; }
+  uint64_t from_snapshots() const { return from_snapshots_; }
   uint64_t versions_restored() const { return versions_restored_; }
+  uint64_t successions() const { return successions_; }
 
  private:
   struct Waiting {
@@ -94,8 +107,14 @@ class MasterActor final : public Actor {
   void StepDown();
   void Tick();
   void TakeSnapshot();
-  // Takes what the core recorded; the sequence that the answer at hand waits for.
-  uint64_t Written();
+  // Takes what the core recorded. What the answer at hand waits for, if the core said `after`.
+  uint64_t Written(uint64_t after);
+  // At once or a moment later, in which it may freeze.
+  void GiveAfter(uint64_t sequence, std::function<void()> give);
+  void Give(std::function<void()> give);
+  core::RestoreArgs ReadBack(core::Restorer& restorer);
+  void TellRestored(bool complete);
+  bool Has(const std::string& key, PutId put_id) const;
   void StartSync();
   void Synced(uint64_t until);
   void NoteLosses();
@@ -116,8 +135,12 @@ class MasterActor final : public Actor {
   std::vector<std::string> touched_;  // keys that the operation at hand was about
   std::map<std::string, PutId> last_started_;
   uint64_t losses_seen_ = 0;
+  uint64_t segments_seen_ = 0;
+  Duration skew_{};
   uint64_t restores_ = 0;
+  uint64_t from_snapshots_ = 0;
   uint64_t versions_restored_ = 0;
+  uint64_t successions_ = 0;  // restores while another master may go on
 };
 
 }  // namespace mooncake::sim

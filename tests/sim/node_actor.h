@@ -31,6 +31,7 @@ enum class Canary : uint8_t {
   kKeepOldEpoch,         // a master that takes over serves segments in their old epoch
   kAnswerBeforeDurable,  // answers do not wait for the log
   kNoQuietTime,          // a master that takes over acknowledges while its predecessor may go on
+  kAnswersWhenDeposed,   // a master goes on to answer although another one may lead
 };
 
 // A run of bytes of one put: `token` says whose, `at` where in its object they belong.
@@ -70,6 +71,10 @@ class NodeActor final : public Actor {
   void OnCrash() override;
   void OnRestart() override;
 
+  // Says that it leaves, goes on for `grace`, unmounts and ends; starts again as a new one after `pause`.
+  void Leave(Duration grace, Duration pause);
+  bool leaving() const { return leaving_; }
+
   const SegmentId& segment() const { return segment_; }
   bool mounted() const { return core_ && core_->phase() == NodePhase::kMounted; }
 
@@ -95,6 +100,8 @@ class NodeActor final : public Actor {
  private:
   void Start();
   void Beat();
+  void OnPing(TimePoint sent, const std::optional<Result<PingReply>>& reply);
+  void UpdateClock();
   Status CheckTarget(const SegmentId& segment, AccessEpoch epoch) const;
   Status Admit(const WriteChunk& chunk) const;
   SegmentDescriptor Describe() const;
@@ -107,6 +114,9 @@ class NodeActor final : public Actor {
   SegmentId segment_;
   AccessEpoch epoch_{0};
   std::unique_ptr<NodeCore> core_;
+  std::optional<MasterClockSample> clock_;  // nothing until the epoch belongs to the clock's master
+  Term clock_term_{};
+  bool leaving_ = false;
   SegmentMemory memory_;
   std::set<uint64_t> fenced_;
   std::map<uint64_t, TimePoint> admitted_;
