@@ -93,7 +93,8 @@ void LogSegment(State& state, uint32_t slot) {
 }
 
 void LogSegmentGone(State& state, const SegmentId& id) {
-  if (state.journal.on()) state.journal.Append(SegmentGoneRecord{id});
+  // What lay in it is not found from now on, under whatever name; that must not be undone.
+  if (state.journal.on()) state.journal.PendAll(state.journal.Append(SegmentGoneRecord{id}));
 }
 
 void AwaitMount(State& state, uint32_t slot) {

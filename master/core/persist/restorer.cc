@@ -114,8 +114,11 @@ void Restorer::Take(const PrefixRenamedRecord& record) {
   for (const PutId put_id : moved) {
     VersionRecord& version = versions_.at(put_id).record;
     std::string key = record.to + version.key.substr(record.from.size());
-    // One that was lost did not take part, and must not take the place of one that is there.
-    if (!Lives(versions_.at(put_id)) || key.size() > kMaxKeyBytes) {
+    // One that was lost did not take part, and must not take the place of one that is there. Nor did one whose new name is taken: a
+    // snapshot knew it already, but it is younger than this; the log will name it again.
+    const auto taken = names_.find(Name{version.tenant, key});
+    if (!Lives(versions_.at(put_id)) || key.size() > kMaxKeyBytes ||
+        (taken != names_.end() && Lives(versions_.at(taken->second)))) {
       Forget(put_id);
       continue;
     }

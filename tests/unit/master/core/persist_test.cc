@@ -310,6 +310,34 @@ TEST_F(PersistTest, ASnapshotTakenInStepsIsMadeWholeByTheLog) {
   EXPECT_EQ(next->Stat(now_, Name("k12"))->put_id, upserted);
 }
 
+// The snapshot holds a name under the old prefix that is younger than the rename, and whose twin under the new one is older.
+TEST_F(PersistTest, APrefixRenameAfterTheStartOfASnapshotTakesNothingAway) {
+  const SegmentDescriptor a = Mount("a", kMiB);
+  Put("old/x", 100);
+  Put("new/y", 100);
+  SnapshotWalk walk = core().StartSnapshot();
+  ASSERT_TRUE(core().RenamePrefix(now_, "default", "old/", "new/").ok());
+  Put("old/y", 200);
+  while (!core().Step(now_, walk, 1)) {
+  }
+  auto next = Restart(std::move(walk.records), walk.from, Last());
+  ASSERT_EQ(Attach(*next, now_, a, 2), Status::Ok());
+  for (const char* key : {"new/x", "new/y", "old/y"})
+    EXPECT_EQ(Look(*next, key), ErrorCode::kOk) << key;
+}
+
+TEST_F(PersistTest, WhatAnswersShowOfTheDeathOfASegmentIsDurable) {
+  const SegmentDescriptor a = Mount("a", kMiB);
+  Put("k", 100);
+  Sync();
+  ASSERT_EQ(core().UnmountSegment(now_, a.owner, a.id), Status::Ok());
+  ASSERT_EQ(Get("k").code(), ErrorCode::kObjectNotFound);
+  EXPECT_EQ(core().AnswerAfter(), Last()) << "until then a restart could bring it back";
+  Sync();
+  ASSERT_EQ(Get("k").code(), ErrorCode::kObjectNotFound);
+  EXPECT_EQ(core().AnswerAfter(), 0u);
+}
+
 TEST_F(PersistTest, TheLogMayBeAppliedTwice) {
   Mount("a", kMiB);
   Put("k", 100);
