@@ -37,6 +37,7 @@ class Election final : public Actor {
     until_ = world_.now() - Millis(1);
     ++ousts;
   }
+  int leader() const { return leader_; }
   // Nobody is kept out any more.
   void Forgive() { ousted_ = 0; }
 

@@ -27,6 +27,7 @@ Plot ChoosePlot(Rng& rng) {
 void Faults::Choose(bool durable) {
   Rng& rng = world_.rng;
   world_.net.max_delay_us = 500;
+  world_.net.stray_permille = 60;
   switch (plot_) {
     case Plot::kMixed:
       return ChooseMixed(durable);
@@ -37,18 +38,25 @@ void Faults::Choose(bool durable) {
       return;
     case Plot::kLateWrites:
       gap_ = Seconds(1);
-      world_.net.drop_permille = static_cast<uint32_t>(rng.Between(50, 100));
-      world_.net.slow_permille = static_cast<uint32_t>(rng.Between(50, 150));
+      world_.net.drop_permille = static_cast<uint32_t>(rng.Between(10, 60));
+      world_.net.slow_permille = static_cast<uint32_t>(rng.Between(10, 60));
       world_.net.slow_us = 12'000'000;
       return;
     case Plot::kRestarts:
-      mix_.master_crash = 1;
-      gap_ = Millis(static_cast<int64_t>(rng.Between(300, 2000)));
+      // Writers that began before the restart and go on after it.
+      mix_.master_crash = rng.Between(1, 2);
+      mix_.client_freeze = rng.Below(3);
+      gap_ = Millis(static_cast<int64_t>(rng.Between(200, 1500)));
+      if (rng.Chance(1, 2)) {
+        world_.net.repeat_permille = 50;
+        world_.net.slow_permille = 20;
+        world_.net.slow_us = 3'000'000;
+      }
       return;
     case Plot::kTakeovers:
       mix_.takeover = rng.Between(1, 3);
       mix_.master_freeze = rng.Between(1, 3);
-      mix_.cut = rng.Below(2);
+      mix_.client_freeze = rng.Below(2);
       gap_ = Millis(static_cast<int64_t>(rng.Between(1500, 5000)));
       return;
   }
@@ -97,7 +105,7 @@ void Faults::Inflict() {
        [this, restarts] { CrashFor(AnyMaster(), restarts ? 300 : kLongestDownMs); }},
       {mix_.master_freeze, [this] { FreezeFor(AnyMaster(), FreezeMs()); }},
       {mix_.cut, [this] { Cut(); }},
-      {mix_.takeover, [this] { cast_.election.Oust(); }},
+      {mix_.takeover, [this] { Oust(); }},
   }};
   uint64_t total = 0;
   for (const auto& [weight, inflict] : kinds) total += weight;
@@ -132,6 +140,8 @@ void Faults::FreezeClient() {
   ClientActor& client = AnyClient();
   if (plot_ == Plot::kStalledWriters)
     return client.AmbushNextWrite(Millis(static_cast<int64_t>(world_.rng.Between(1000, 15'000))));
+  if (plot_ == Plot::kRestarts)
+    return client.AmbushNextWrite(Millis(static_cast<int64_t>(world_.rng.Between(100, 2000))));
   switch (world_.rng.Below(4)) {
     case 0:
       return FreezeFor(client, FreezeMs());
@@ -143,13 +153,26 @@ void Faults::FreezeClient() {
   }
 }
 
+// The leader learns of it when it asks next, or, if it cannot ask, when its time is over.
+void Faults::Oust() {
+  cast_.election.Oust();
+  if (world_.rng.Chance(1, 2)) return;
+  for (const auto& master : cast_.masters) {
+    if (master->id() == cast_.election.leader()) CutFor(*master, cast_.election, 3000);
+  }
+}
+
 void Faults::Cut() {
   Actor& a = world_.rng.Chance(1, 2) ? static_cast<Actor&>(AnyMaster()) : AnyClient();
   const bool between_masters = cast_.masters.size() > 1 && world_.rng.Chance(1, 3);
   Actor& b = between_masters ? static_cast<Actor&>(cast_.election) : AnyNode();
+  CutFor(a, b, 15'000);
+}
+
+void Faults::CutFor(Actor& a, Actor& b, uint64_t longest_ms) {
   world_.Cut(a, b);
   ++world_.cut;
-  world_.After(Millis(static_cast<int64_t>(world_.rng.Between(10, 15'000))),
+  world_.After(Millis(static_cast<int64_t>(world_.rng.Between(10, longest_ms))),
                [this, &a, &b] { world_.Mend(a, b); });
 }
 

@@ -55,6 +55,8 @@ class Faults {
   void FreezeFor(Actor& actor, int64_t ms);
   void FreezeClient();
   void Cut();
+  void CutFor(Actor& a, Actor& b, uint64_t longest_ms);
+  void Oust();
   void Leave();
   int64_t FreezeMs();
   MasterActor& AnyMaster() { return *cast_.masters[world_.rng.Below(cast_.masters.size())]; }

@@ -54,6 +54,7 @@ class MasterActor final : public Actor {
     if (!Leads()) return answer({term_, std::nullopt});
     touched_.clear();
     auto reply = std::make_shared<Reply>(op());
+    if (Refused(*reply)) touched_.clear();
     const uint64_t shown = oracle_.Now();
     const uint64_t after = core_->AnswerAfter();
     NoteLosses();
@@ -98,6 +99,16 @@ class MasterActor final : public Actor {
     uint64_t after;
     std::function<void()> give;
   };
+
+  // Not now, as long as a predecessor may answer: says nothing of any key.
+  static bool Refused(const Status& reply) {
+    return reply.code() == ErrorCode::kUnavailableInCurrentStatus;
+  }
+  template <typename T>
+  static bool Refused(const Result<T>& reply) {
+    return !reply.ok() && Refused(reply.status());
+  }
+  static bool Refused(bool) { return false; }
 
   bool durable() const { return setup_.options.durability != core::Durability::kNone; }
   void Start();

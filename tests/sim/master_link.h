@@ -26,7 +26,9 @@ class MasterLink {
   template <typename Reply>
   void Ask(Duration timeout, std::function<Reply(MasterActor&)> op,
            std::function<void(std::optional<Reply>)> done) {
-    const size_t asked = at_;
+    // Now and then another one is asked, as after a lost connection.
+    const bool stray = masters_.size() > 1 && world_.rng.Chance(world_.net.stray_permille, 1000);
+    const size_t asked = stray ? world_.rng.Below(masters_.size()) : at_;
     MasterActor& master = *masters_[asked];
     world_.CallLater<Answer<Reply>>(
         owner_, master, timeout,

@@ -62,6 +62,8 @@ struct NetFaults {
   uint64_t max_delay_us = 500;
   uint32_t slow_permille = 0;  // of messages that take up to slow_us instead
   uint64_t slow_us = 0;
+  uint32_t stray_permille =
+      0;  // of requests that go to a master other than the one that answered last
 };
 
 class World {
