@@ -46,9 +46,17 @@ class PersistTest : public CoreTest {
   }
   std::unique_ptr<MetadataCore> RestartWith(uint64_t until) { return Restart({}, 0, until); }
 
-  static Status Attach(MetadataCore& next, TimePoint now, SegmentDescriptor d, uint64_t epoch) {
+  static Status ReMount(MetadataCore& core, TimePoint now, SegmentDescriptor d, uint64_t epoch) {
     d.epoch = {epoch};
-    return next.ReMountSegments(now, d.owner, std::span(&d, 1));
+    return core.ReMountSegments(now, d.owner, std::span(&d, 1));
+  }
+  // And durable.
+  static Status Attach(MetadataCore& next, TimePoint now, const SegmentDescriptor& d,
+                       uint64_t epoch) {
+    const Status status = ReMount(next, now, d, epoch);
+    const std::vector<LogRecord> records = next.TakeLog();
+    if (!records.empty()) next.LogDurable(records.back().sequence);
+    return status;
   }
   std::vector<Record> Snapshot(uint64_t& from) {
     SnapshotWalk walk = core().StartSnapshot();
@@ -284,6 +292,22 @@ TEST_F(PersistTest, SegmentsMountedAgainUnderTheirIdHaveLostWhatWasInThem) {
   auto next = RestartWith(Last());
   EXPECT_FALSE(next->Stat(now_, Name("k")).ok());
   EXPECT_TRUE(next->Stat(now_, Name("l")).ok());
+}
+
+// Or a restart would forget the epoch, and the request that mounted it, sent a second time, would let in those who hold it.
+TEST_F(PersistTest, ANewerEpochIsGivenToNobodyBeforeItIsDurable) {
+  const SegmentDescriptor a = Mount("a", kMiB);
+  Put("k", 100);
+  Sync();
+  ASSERT_EQ(ReMount(core(), now_, a, 2), Status::Ok());
+  ASSERT_EQ(ReMount(core(), now_, a, 2), Status::Ok()) << "a repeated request";
+  EXPECT_EQ(Get("k").code(), ErrorCode::kReplicaIsNotReady);
+  EXPECT_EQ(Start("l", 100).code(), ErrorCode::kNoAvailableHandle);
+  Sync();
+  EXPECT_EQ(Get("k")->replicas[0].extents[0].epoch, AccessEpoch{2});
+  EXPECT_TRUE(Start("l", 100).ok());
+  auto next = RestartWith(Last());
+  EXPECT_EQ(Attach(*next, now_, a, 2).code(), ErrorCode::kInvalidVersion);
 }
 
 TEST_F(PersistTest, ASnapshotTakenInStepsIsMadeWholeByTheLog) {
