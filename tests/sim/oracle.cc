@@ -188,9 +188,11 @@ void Oracle::CheckUnleased(uint64_t term, const std::string& key) {
 
 void Oracle::Losses(uint64_t term, const std::function<bool(const std::string&, PutId)>& has) {
   if (Outdated(term)) return;
+  // What went with its segment needs nobody's leave, so that a predecessor may go on to show it: nothing takes its place meanwhile.
+  const Duration after = std::max(overlap_end_ - world_.now(), Duration::zero());
   for (auto& [key, intervals] : history_) {
     const Interval* open = OpenOne(key);
-    if (open != nullptr && !has(key, open->put_id)) Close(key);
+    if (open != nullptr && !has(key, open->put_id)) Close(key, after);
   }
 }
 
@@ -234,6 +236,7 @@ void Oracle::CheckRestored(const core::VersionRecord& version) {
 void Oracle::Restored(uint64_t term, const std::vector<core::VersionRecord>& versions,
                       bool complete, Duration overlap) {
   term_ = term;
+  overlap_end_ = world_.now() + overlap;
   std::map<std::string, PutId> names;
   std::set<uint64_t> known;
   for (const core::VersionRecord& version : versions) {

@@ -111,6 +111,7 @@ class Oracle {
   std::map<SegmentId, Places> places_;     // who was given which bytes last
   std::map<std::string, uint64_t> shown_;  // moment
   uint64_t term_ = 0;
+  TimePoint overlap_end_{};  // until then the predecessor may answer
   uint64_t moment_ = 0;
   uint64_t reads_checked_ = 0;
   std::optional<std::string> violation_;
