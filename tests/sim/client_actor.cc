@@ -1,6 +1,7 @@
 #include "tests/sim/client_actor.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace mooncake::sim {
 namespace {
@@ -202,6 +203,8 @@ void ClientActor::WriteOne(const std::shared_ptr<PutOp>& op, size_t index, uint6
     chunk.seal = Seal{op->reply.put_id, extent.length, false, false, 0};
     chunk.seal_offset = extent.offset + SealOffset(extent.length);
   }
+  const bool late = late_write_ > Duration::zero();
+  if (late) world_.DelayNext(late_write_);
   world_.Call<Status>(
       *this, *node, kChunkTimeout, [node, chunk] { return node->Write(chunk); },
       [this, op, index, written, step, left, request](std::optional<Status> reply) {
@@ -214,6 +217,14 @@ void ClientActor::WriteOne(const std::shared_ptr<PutOp>& op, size_t index, uint6
       },
       // The transport never lets a write land after it was acknowledged (tcp/PROTOCOL.md).
       World::Repeats::kNever);
+  if (late) CutAfterLateWrite(*node);
+}
+
+void ClientActor::CutAfterLateWrite(NodeActor& node) {
+  world_.Cut(*this, node);
+  ++world_.cut;
+  world_.After(std::exchange(late_write_, Duration::zero()),
+               [this, &node] { world_.Mend(*this, node); });
 }
 
 void ClientActor::Wrote(const std::shared_ptr<PutOp>& op, size_t index, const Status& status) {

@@ -34,13 +34,16 @@ class ClientActor final : public Actor {
 
   void OnCrash() override { master_.Reset(); }
   void OnRestart() override {
-    ambush_write_ = ambush_read_ = Duration::zero();
+    ambush_write_ = ambush_read_ = late_write_ = Duration::zero();
     Start();
   }
 
   // Freezes at the worst moment: in the middle of its next write (or read), for so long.
   void AmbushNextWrite(Duration length) { ambush_write_ = length; }
   void AmbushNextRead(Duration length) { ambush_read_ = length; }
+
+  // A part of its next write arrives so late, and the node cannot be reached until then.
+  void DelayNextWrite(Duration delay) { late_write_ = delay; }
 
   // One write and one read of it, for the convergence check: `done(true)` if both worked.
   void PutThenGet(const std::string& key, std::function<void(bool)> done);
@@ -90,6 +93,7 @@ class ClientActor final : public Actor {
     count += reply && reply->ok();
   }
   void Spring(Duration& ambush);
+  void CutAfterLateWrite(NodeActor& node);
 
   MasterLink master_;
   Nodes& nodes_;
@@ -100,6 +104,7 @@ class ClientActor final : public Actor {
   ClientCounts& counts_;
   Duration ambush_write_{};
   Duration ambush_read_{};
+  Duration late_write_{};
 };
 
 }  // namespace mooncake::sim

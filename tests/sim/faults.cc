@@ -37,10 +37,8 @@ void Faults::Choose(bool durable) {
       gap_ = Millis(static_cast<int64_t>(rng.Between(200, 1000)));
       return;
     case Plot::kLateWrites:
-      gap_ = Seconds(1);
-      world_.net.drop_permille = static_cast<uint32_t>(rng.Between(10, 60));
-      world_.net.slow_permille = static_cast<uint32_t>(rng.Between(10, 60));
-      world_.net.slow_us = 12'000'000;
+      mix_.late_write = 1;
+      gap_ = Millis(static_cast<int64_t>(rng.Between(300, 1500)));
       return;
     case Plot::kRestarts:
       // Writers that began before the restart and go on after it.
@@ -64,9 +62,9 @@ void Faults::Choose(bool durable) {
 
 void Faults::ChooseMixed(bool durable) {
   Rng& rng = world_.rng;
-  for (uint64_t* weight :
-       {&mix_.node_crash, &mix_.node_freeze, &mix_.node_leave, &mix_.client_crash,
-        &mix_.client_freeze, &mix_.master_crash, &mix_.master_freeze, &mix_.cut}) {
+  for (uint64_t* weight : {&mix_.node_crash, &mix_.node_freeze, &mix_.node_leave,
+                           &mix_.client_crash, &mix_.client_freeze, &mix_.master_crash,
+                           &mix_.master_freeze, &mix_.cut, &mix_.late_write}) {
     *weight = rng.Chance(1, 3) ? rng.Between(1, 10) : 0;
   }
   // What a restart finds is worth to be looked at more often.
@@ -95,7 +93,7 @@ void Faults::Next() {
 
 void Faults::Inflict() {
   const bool restarts = plot_ == Plot::kRestarts;
-  const std::array<std::pair<uint64_t, std::function<void()>>, 9> kinds = {{
+  const std::array<std::pair<uint64_t, std::function<void()>>, 10> kinds = {{
       {mix_.node_crash, [this] { CrashFor(AnyNode(), kLongestDownMs); }},
       {mix_.node_freeze, [this] { FreezeFor(AnyNode(), FreezeMs()); }},
       {mix_.node_leave, [this] { Leave(); }},
@@ -106,6 +104,11 @@ void Faults::Inflict() {
       {mix_.master_freeze, [this] { FreezeFor(AnyMaster(), FreezeMs()); }},
       {mix_.cut, [this] { Cut(); }},
       {mix_.takeover, [this] { Oust(); }},
+      // Longer than a client waits for the answer and for the fence.
+      {mix_.late_write,
+       [this] {
+         AnyClient().DelayNextWrite(Millis(static_cast<int64_t>(world_.rng.Between(7200, 12'000))));
+       }},
   }};
   uint64_t total = 0;
   for (const auto& [weight, inflict] : kinds) total += weight;

@@ -45,7 +45,7 @@ class Faults {
  private:
   struct Mix {
     uint64_t node_crash = 0, node_freeze = 0, node_leave = 0, client_crash = 0, client_freeze = 0,
-             master_crash = 0, master_freeze = 0, cut = 0, takeover = 0;
+             master_crash = 0, master_freeze = 0, cut = 0, takeover = 0, late_write = 0;
   };
 
   void ChooseMixed(bool durable);

@@ -122,6 +122,9 @@ class World {
     After(from, timeout, [finish] { finish(std::nullopt); });
   }
 
+  // The next message takes so long; unless it is lost.
+  void DelayNext(Duration delay) { next_delay_ = delay; }
+
   void Freeze(Actor& actor);
   void Resume(Actor& actor);
   void Crash(Actor& actor);
@@ -166,6 +169,7 @@ class World {
   Duration Delay();
 
   TimePoint now_;
+  std::optional<Duration> next_delay_;
   uint64_t sequence_ = 0;
   uint64_t events_ = 0;
   uint64_t digest_ = 0xcbf29ce484222325;
