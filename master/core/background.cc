@@ -18,6 +18,7 @@ void ExpireDetached(State& state, TimePoint now, uint32_t& budget) {
     if (!id.has_value()) return;
     const auto version = state.detached.Take(*id);
     for (const ExtentRef& extent : version->extents) state.counters.detached_bytes -= extent.length;
+    if (version->part_of != kNoPut) ForgetRest(state, version->part_of, *id);
     ReleaseAfter(state, version->extents, version->released_by);
   }
 }

@@ -11,6 +11,11 @@ bool AllLive(const State& state, std::span<const ExtentRef> extents) {
                      [&](const ExtentRef& e) { return state.pool.live(e.slot); });
 }
 
+bool AnyLive(const State& state, std::span<const ExtentRef> extents) {
+  return std::any_of(extents.begin(), extents.end(),
+                     [&](const ExtentRef& e) { return state.pool.live(e.slot); });
+}
+
 bool TouchesSlot(std::span<const ExtentRef> extents, uint32_t slot) {
   return std::any_of(extents.begin(), extents.end(),
                      [&](const ExtentRef& e) { return e.slot == slot; });

@@ -19,8 +19,9 @@ void ForEachReplica(std::span<const ExtentRef> extents, F&& visit) {
   }
 }
 
-// Of the extents of one replica: are their segments all there; and mounted by their nodes?
+// Of the extents of one replica: are their segments all there; some of them; all mounted by their nodes?
 bool AllLive(const State& state, std::span<const ExtentRef> extents);
+bool AnyLive(const State& state, std::span<const ExtentRef> extents);
 bool AllAttached(const State& state, std::span<const ExtentRef> extents);
 bool TouchesSlot(std::span<const ExtentRef> extents, uint32_t slot);
 

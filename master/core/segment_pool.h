@@ -24,9 +24,10 @@ struct Segment {
   SegmentDescriptor descriptor;
   SegmentStatus status = SegmentStatus::kUndefined;
   bool live = false;
-  bool attached = true;  // false: restored, and its node has not mounted it here with a newer epoch
+  // False: restored, and its node has not mounted it here with a newer epoch; or it has, and that is not durable yet.
+  bool attached = true;
   bool restored = false;     // what was in it at first is known from an earlier term
-  uint64_t usable_from = 0;  // while kUndefined: takes extents when this sequence is durable
+  uint64_t usable_from = 0;  // attached when this sequence is durable; 0: restored, and not mounted
   uint32_t host = 0;         // number of descriptor.host_id; equal = same host
   std::unique_ptr<SegmentAllocator> allocator;  // dead: until its blocks were swept
   uint64_t extents = 0;                         // not yet returned, whoever holds them

@@ -32,6 +32,7 @@ struct DiscardedPut {
 struct DetachedVersion {
   ExtentList extents;
   uint64_t released_by = 0;  // sequence of the record that took its name
+  PutId part_of = kNoPut;    // only the living rest of a replica; see State::rests
 };
 
 struct ClientState {
@@ -88,6 +89,9 @@ struct State {
   TimedMap<PutId, DiscardedPut> discarded;    // until nobody can write
   TimedMap<PutId, DetachedVersion> detached;  // until the last lease ends
   TimedMap<PutId, Object*> soft_pins;         // until the pin ends
+  // A replica over several segments of which one died is gone, but its readers may go on with the others. So the rest is kept like
+  // a detached version, under an id of its own, as long as the leases on the version whose replica it was. By that version.
+  absl::flat_hash_map<PutId, std::vector<PutId>> rests;
   // Versions renamed while leased: their readers know the old name. Until the lease ends.
   TimedMap<PutId, Object*> renamed;
   TimedMap<ClientId, ClientState> clients;    // until the client's ttl

@@ -69,13 +69,13 @@ void ForgetSoftPin(State& state, Object& object) {
   object.extra->soft_pin_until = TimePoint{};
 }
 
-void Detach(State& state, const Object& object, ExtentList extents, TimePoint until,
-            uint64_t released_by) {
+void Detach(State& state, PutId id, TimePoint until, ExtentList extents, uint64_t released_by,
+            PutId part_of = kNoPut) {
   for (const ExtentRef& extent : extents) {
     state.pool.SetOwner(extent, nullptr);
     state.counters.detached_bytes += extent.length;
   }
-  state.detached.Insert(object.put_id, until, DetachedVersion{std::move(extents), released_by});
+  state.detached.Insert(id, until, DetachedVersion{std::move(extents), released_by, part_of});
 }
 
 }  // namespace
@@ -101,6 +101,7 @@ void Touch(State& state, Object& object, TimePoint now) {
   if (Group* group = object.group())
     group->lease_until = SaturatingAdd(now, state.options.lease_ttl);
   if (object.renamed) state.renamed.SetDeadline(object.put_id, LeaseEnd(state, object));
+  if (!state.rests.empty()) RenewRests(state, object.put_id, LeaseEnd(state, object));
   if (queued) Enqueue(state, object, now);
 }
 
@@ -189,8 +190,9 @@ void DropVersion(State& state, Object* object, TimePoint now) {
   CountReplicas(state, extents, ~uint64_t{0});
   const uint64_t released_by = LogNameGone(state, *object);
   const TimePoint lease_end = LeaseEnd(state, *object);
-  if (lease_end > now && IsReadable(state, *object)) {
-    Detach(state, *object, extents, lease_end, released_by);
+  // Not readable, but a part of it may lie in a living segment, where somebody reads it.
+  if (lease_end > now && (extents.empty() || AnyLive(state, extents))) {
+    Detach(state, object->put_id, lease_end, extents, released_by);
     ForgetVersion(state, *object);
   } else {
     ForgetVersion(state, *object);
@@ -221,11 +223,30 @@ static ExtentList TakeReplicas(ExtentList& extents, F&& go) {
   return gone;
 }
 
+static ExtentList TakeDeadReplicas(const State& state, ExtentList& extents) {
+  return TakeReplicas(extents,
+                      [&](std::span<const ExtentRef> replica) { return !AllLive(state, replica); });
+}
+
 void ReleaseDeadReplicas(State& state, ExtentList& extents) {
-  const ExtentList gone = TakeReplicas(
-      extents, [&](std::span<const ExtentRef> replica) { return !AllLive(state, replica); });
   // Their parts on living segments must not be reused before the death of the others is durable.
-  ReleaseAfter(state, gone, state.journal.last());
+  ReleaseAfter(state, TakeDeadReplicas(state, extents), state.journal.last());
+}
+
+void RenewRests(State& state, PutId version, TimePoint until) {
+  const auto rests = state.rests.find(version);
+  if (rests == state.rests.end()) return;
+  for (const PutId rest : rests->second) {
+    const TimePoint before = state.detached.Find(rest)->deadline;
+    state.detached.SetDeadline(rest, std::max(before, until));
+  }
+}
+
+void ForgetRest(State& state, PutId version, PutId rest) {
+  const auto rests = state.rests.find(version);
+  MC_CHECK(rests != state.rests.end());
+  std::erase(rests->second, rest);
+  if (rests->second.empty()) state.rests.erase(rests);
 }
 
 // `change` alters the version's extents.
@@ -246,8 +267,15 @@ static void ChangeReplicas(State& state, Object& object, TimePoint now, F&& chan
 
 void DropDeadReplicas(State& state, Object* object, TimePoint now) {
   if (DropIfLost(state, object, now) == nullptr || !object->has_version()) return;
+  ExtentList dead;
   ChangeReplicas(state, *object, now,
-                 [&](ExtentList& extents) { ReleaseDeadReplicas(state, extents); });
+                 [&](ExtentList& extents) { dead = TakeDeadReplicas(state, extents); });
+  if (!IsLeased(state, *object, now) || !AnyLive(state, dead))
+    return ReleaseAfter(state, dead, state.journal.last());
+  const PutId rest{FirstPutIdOf(state.term).value | ++state.put_count};
+  state.rests[object->put_id].push_back(rest);
+  Detach(state, rest, LeaseEnd(state, *object), std::move(dead), state.journal.last(),
+         object->put_id);
 }
 
 void DropReplicasOn(State& state, Object& object, uint32_t slot, TimePoint now) {

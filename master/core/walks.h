@@ -57,10 +57,11 @@ struct ListWalk {
   ListReply reply;  // complete when done
 };
 
-// The whole state as records. Those of the log after `from` belong to it: they say what changed meanwhile.
+// The whole state as records. Those of the log from `from` to `until` belong to it: they say what changed meanwhile, and until all
+// of them are durable the snapshot is of no use.
 struct SnapshotWalk {
-  uint64_t from = 0;
-  uint64_t until = 0;  // when done: the last record of the log by then
+  uint64_t from = 0;   // exclusive
+  uint64_t until = 0;  // complete when position.done
   WalkPosition position;
   std::vector<Record>
       records;  // of the steps so far; the owner may take them out between two steps

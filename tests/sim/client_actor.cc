@@ -1,15 +1,10 @@
 #include "tests/sim/client_actor.h"
 
 #include <algorithm>
-
-#include "client/core/read_plan.h"
+#include <utility>
 
 namespace mooncake::sim {
 namespace {
-
-constexpr Duration kRpc = Seconds(2);
-constexpr Duration kChunkTimeout = Seconds(5);
-constexpr uint64_t kMaxPiece = 64 * 1024;
 
 uint64_t RandomSize(Rng& rng) {
   switch (rng.Below(6)) {
@@ -41,22 +36,10 @@ struct ClientActor::PutOp {
   std::function<void(bool)> done;
 };
 
-struct ClientActor::GetOp {
-  std::string key;
-  TimePoint started{};
-  ReplicaList list;
-  size_t replica = 0;
-  std::vector<mooncake::ReadPiece> plan;
-  size_t piece = 0;
-  std::vector<Piece> bytes;
-  bool by_mapping = false;
-  std::function<void(bool)> done;
-};
-
-ClientActor::ClientActor(World& world, int id, MasterActor& master, Nodes& nodes, Oracle& oracle,
+ClientActor::ClientActor(World& world, int id, Masters& masters, Nodes& nodes, Oracle& oracle,
                          uint32_t keys, Canary canary, uint64_t pause_us, ClientCounts& counts)
     : Actor(world, id, "client" + std::to_string(id)),
-      master_(master),
+      master_(world, *this, masters),
       nodes_(nodes),
       oracle_(oracle),
       keys_(keys),
@@ -71,7 +54,9 @@ void ClientActor::Start() {
 }
 
 std::string ClientActor::RandomKey() {
-  return "d" + std::to_string(world_.rng.Below(2)) + "/k" + std::to_string(world_.rng.Below(keys_));
+  // Seldom below the third directory, so that whole ones can be renamed to it.
+  const uint64_t directory = world_.rng.Chance(1, 20) ? 2 : world_.rng.Below(2);
+  return "d" + std::to_string(directory) + "/k" + std::to_string(world_.rng.Below(keys_));
 }
 
 NodeActor* ClientActor::Find(const SegmentId& segment) {
@@ -107,52 +92,20 @@ void ClientActor::Spring(Duration& ambush) {
   ambush = Duration::zero();
 }
 
-void ClientActor::Metadata() {
-  const std::string key = RandomKey();
-  const std::string other = RandomKey();
-  const TimePoint started = world_.now();
-  switch (world_.rng.Below(5)) {
-    case 0: {
-      const bool force = world_.rng.Chance(1, 2);
-      world_.Call<Status>(
-          *this, master_, kRpc, [this, key, force] { return master_.Remove(key, force); },
-          [](std::optional<Status>) {});
-      return;
-    }
-    case 1: {
-      const bool no_replace = world_.rng.Chance(1, 3);
-      world_.Call<Status>(
-          *this, master_, kRpc,
-          [this, key, other, no_replace] { return master_.Rename(key, other, no_replace); },
-          [](std::optional<Status>) {});
-      return;
-    }
-    case 2:
-      world_.Call<Result<bool>>(
-          *this, master_, kRpc, [this, key] { return master_.Exist(key, false); },
-          [this, key, started](std::optional<Result<bool>> reply) {
-            if (reply && reply->ok() && !**reply) oracle_.NotFoundReturned(key, started);
-          });
-      return;
-    case 3:
-      world_.Call<Result<ObjectStat>>(
-          *this, master_, kRpc, [this, key] { return master_.Stat(key); },
-          [](std::optional<Result<ObjectStat>>) {});
-      return;
-    default:
-      world_.Call<Result<ListReply>>(
-          *this, master_, kRpc, [this] { return master_.List("d", "/"); },
-          [](std::optional<Result<ListReply>>) {});
+void ClientActor::Decorate(ReplicateConfig& config) {
+  if (world_.rng.Chance(1, 6)) config.group = "g" + std::to_string(world_.rng.Below(2));
+  if (world_.rng.Chance(1, 8)) {
+    config.soft_pin = SoftPinAction::kEnable;
+    config.soft_pin_ttl = Seconds(static_cast<int64_t>(world_.rng.Between(1, 20)));
   }
+  config.hard_pin = world_.rng.Chance(1, 60);
 }
-
-// --- writing -----------------------------------------------------------------------------------------------------
 
 void ClientActor::Put(const std::string& key, WriteMode mode, uint64_t size, uint32_t replicas,
                       std::function<void(bool)> done) {
   auto op = std::make_shared<PutOp>();
   op->key = key;
-  op->client = ClientId{0xc11e, static_cast<uint64_t>(id()) << 32 | life()};
+  op->client = Identity();
   op->token = world_.rng.Next() | 1;
   op->granted = world_.now();
   op->done = std::move(done);
@@ -162,8 +115,9 @@ void ClientActor::Put(const std::string& key, WriteMode mode, uint64_t size, uin
   args.size = size;
   args.mode = mode;
   args.config.replica_num = replicas;
-  world_.Call<Result<PutStartReply>>(
-      *this, master_, kRpc, [this, args, op] { return master_.PutStart(args, op->token); },
+  Decorate(args.config);
+  master_.Ask<Result<PutStartReply>>(
+      kRpc, [args, op](MasterActor& m) { return m.PutStart(args, op->token); },
       [this, op, size](std::optional<Result<PutStartReply>> reply) {
         if (!reply || !reply->ok()) {
           ++counts_.puts_failed;
@@ -188,8 +142,8 @@ void ClientActor::Drive(const std::shared_ptr<PutOp>& op) {
       args.client = op->client;
       args.name = name;
       args.put_id = session.put_id();
-      return world_.Call<Status>(
-          *this, master_, kRpc, [this, args] { return master_.PutEnd(args); },
+      return master_.Ask<Status>(
+          kRpc, [args](MasterActor& m) { return m.PutEnd(args); },
           [this, op](std::optional<Status> reply) {
             op->session->OnEnd(reply ? *reply : NoAnswer());
             Drive(op);
@@ -201,8 +155,8 @@ void ClientActor::Drive(const std::shared_ptr<PutOp>& op) {
       args.name = name;
       args.put_id = session.put_id();
       args.settled = session.settled();
-      return world_.Call<Status>(
-          *this, master_, kRpc, [this, args] { return master_.PutRevoke(args); },
+      return master_.Ask<Status>(
+          kRpc, [args](MasterActor& m) { return m.PutRevoke(args); },
           [this, op](std::optional<Status> reply) {
             op->session->OnRevoke(reply ? *reply : NoAnswer());
             Drive(op);
@@ -249,6 +203,8 @@ void ClientActor::WriteOne(const std::shared_ptr<PutOp>& op, size_t index, uint6
     chunk.seal = Seal{op->reply.put_id, extent.length, false, false, 0};
     chunk.seal_offset = extent.offset + SealOffset(extent.length);
   }
+  const bool late = late_write_ > Duration::zero();
+  if (late) world_.DelayNext(late_write_);
   world_.Call<Status>(
       *this, *node, kChunkTimeout, [node, chunk] { return node->Write(chunk); },
       [this, op, index, written, step, left, request](std::optional<Status> reply) {
@@ -261,6 +217,14 @@ void ClientActor::WriteOne(const std::shared_ptr<PutOp>& op, size_t index, uint6
       },
       // The transport never lets a write land after it was acknowledged (tcp/PROTOCOL.md).
       World::Repeats::kNever);
+  if (late) CutAfterLateWrite(*node);
+}
+
+void ClientActor::CutAfterLateWrite(NodeActor& node) {
+  world_.Cut(*this, node);
+  ++world_.cut;
+  world_.After(std::exchange(late_write_, Duration::zero()),
+               [this, &node] { world_.Mend(*this, node); });
 }
 
 void ClientActor::Wrote(const std::shared_ptr<PutOp>& op, size_t index, const Status& status) {
@@ -291,124 +255,6 @@ void ClientActor::FenceAll(const std::shared_ptr<PutOp>& op) {
         *this, *node, kRpc, [node, put_id] { return node->Fence(put_id); },
         [one](std::optional<Status> reply) { one(reply && reply->ok()); });
   }
-}
-
-// --- reading -----------------------------------------------------------------------------------------------------
-
-void ClientActor::Get(const std::string& key, std::function<void(bool)> done) {
-  auto op = std::make_shared<GetOp>();
-  op->key = key;
-  op->started = world_.now();
-  op->by_mapping = world_.rng.Chance(1, 3);
-  op->done = std::move(done);
-  world_.Call<Result<ReplicaList>>(
-      *this, master_, kRpc, [this, key] { return master_.Get(key); },
-      [this, op](std::optional<Result<ReplicaList>> reply) {
-        if (!reply || !reply->ok()) {
-          const bool missing = reply && reply->code() == ErrorCode::kObjectNotFound;
-          ++(missing ? counts_.not_found : counts_.gets_failed);
-          if (missing) oracle_.NotFoundReturned(op->key, op->started);
-          return op->done(false);
-        }
-        op->list = **reply;
-        ReadReplica(op);
-      });
-}
-
-void ClientActor::ReadReplica(const std::shared_ptr<GetOp>& op) {
-  op->bytes.clear();
-  op->piece = 0;
-  if (op->list.size == 0) return FinishRead(op);
-  if (op->replica >= op->list.replicas.size()) {
-    ++counts_.gets_failed;
-    return op->done(false);
-  }
-  auto plan = PlanRead(op->list.replicas[op->replica], op->list.size, ByteRange{0, op->list.size},
-                       kMaxPiece);
-  if (!plan.ok()) {
-    oracle_.Violation("garbage in a replica list: " + plan.status().ToString());
-    return op->done(false);
-  }
-  op->plan = *plan;
-  ReadPiece(op);
-}
-
-void ClientActor::NextReplica(const std::shared_ptr<GetOp>& op) {
-  ++op->replica;
-  ReadReplica(op);
-}
-
-void ClientActor::ReadPiece(const std::shared_ptr<GetOp>& op) {
-  if (op->piece == op->plan.size()) return FinishRead(op);
-  const mooncake::ReadPiece& piece = op->plan[op->piece];
-  NodeActor* node = Find(op->list.replicas[op->replica].extents[piece.extent].segment);
-  if (node == nullptr || !node->up()) return NextReplica(op);
-  ReadHalves(op, *node);
-}
-
-// Two halves at two moments, as a copy takes time; each checks the epoch, the second one carries the seal.
-void ClientActor::ReadHalves(const std::shared_ptr<GetOp>& op, NodeActor& node) {
-  const mooncake::ReadPiece piece = op->plan[op->piece];
-  const Extent extent = op->list.replicas[op->replica].extents[piece.extent];
-  const uint64_t half = world_.rng.Between(0, piece.length);
-  const bool check_seal = canary_ != Canary::kNoLeaseCheck && canary_ != Canary::kShortLease;
-  const auto second = [this, op, extent, piece, check_seal](const ReadReply& reply) {
-    if (!reply.status.ok()) return NextReplica(op);
-    if (piece.seal && check_seal) {
-      const bool good = reply.seal && reply.seal->put_id == op->list.put_id &&
-                        reply.seal->length == extent.length;
-      if (!good) return NextReplica(op);
-    }
-    op->bytes.insert(op->bytes.end(), reply.pieces.begin(), reply.pieces.end());
-    ++op->piece;
-    ReadPiece(op);
-  };
-  const auto read_rest = [&node, extent, piece, half] {
-    ReadReply reply = node.Read(extent.segment, extent.epoch, piece.segment_offset + half,
-                                piece.length - half, false);
-    // The seal lies behind the padding.
-    if (piece.seal && reply.status.ok()) {
-      reply.seal = node.Read(extent.segment, extent.epoch,
-                             extent.offset + SealOffset(extent.length), 0, true)
-                       .seal;
-    }
-    return reply;
-  };
-  const auto first = [this, op, &node, second, read_rest](const ReadReply& reply) {
-    if (!reply.status.ok()) return NextReplica(op);
-    op->bytes.insert(op->bytes.end(), reply.pieces.begin(), reply.pieces.end());
-    Spring(ambush_read_);
-    if (op->by_mapping) {
-      world_.After(*this, std::chrono::microseconds(world_.rng.Between(0, 2000)),
-                   [this, op, &node, second, read_rest] {
-                     node.up() ? second(read_rest()) : NextReplica(op);
-                   });
-      return;
-    }
-    world_.Call<ReadReply>(*this, node, kChunkTimeout, read_rest,
-                           [this, op, second](std::optional<ReadReply> rest) {
-                             rest ? second(*rest) : NextReplica(op);
-                           });
-  };
-  const auto read_first = [&node, extent, piece, half] {
-    return node.Read(extent.segment, extent.epoch, piece.segment_offset, half, false);
-  };
-  if (op->by_mapping) return first(read_first());
-  world_.Call<ReadReply>(*this, node, kChunkTimeout, read_first,
-                         [this, op, first](std::optional<ReadReply> reply) {
-                           reply ? first(*reply) : NextReplica(op);
-                         });
-}
-
-void ClientActor::FinishRead(const std::shared_ptr<GetOp>& op) {
-  if (world_.now() > op->started + op->list.lease && canary_ != Canary::kNoLeaseCheck) {
-    ++counts_.leases_lost;
-    return op->done(false);
-  }
-  ++counts_.gets_ok;
-  world_.Note(op->list.put_id.value);
-  oracle_.GetReturned(op->key, op->started, op->list.put_id, op->list.size, op->bytes);
-  op->done(true);
 }
 
 void ClientActor::PutThenGet(const std::string& key, std::function<void(bool)> done) {

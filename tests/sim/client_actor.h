@@ -3,11 +3,12 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "client/core/put_session.h"
-#include "tests/sim/master_actor.h"
+#include "tests/sim/master_link.h"
 #include "tests/sim/node_actor.h"
 #include "tests/sim/oracle.h"
 #include "tests/sim/world.h"
@@ -21,16 +22,19 @@ struct ClientCounts {
   uint64_t puts_ok = 0, puts_failed = 0;
   uint64_t gets_ok = 0, gets_failed = 0, not_found = 0;
   uint64_t leases_lost = 0;  // reads thrown away because the lease ended first
+  uint64_t renewals = 0;
+  uint64_t removed = 0, renamed = 0, directories_renamed = 0, cleared = 0;  // acknowledged
+  uint64_t reported = 0;  // segments that a read failed on
 };
 
 class ClientActor final : public Actor {
  public:
-  ClientActor(World& world, int id, MasterActor& master, Nodes& nodes, Oracle& oracle,
-              uint32_t keys, Canary canary, uint64_t pause_us, ClientCounts& counts);
+  ClientActor(World& world, int id, Masters& masters, Nodes& nodes, Oracle& oracle, uint32_t keys,
+              Canary canary, uint64_t pause_us, ClientCounts& counts);
 
-  void OnCrash() override {}
+  void OnCrash() override { master_.Reset(); }
   void OnRestart() override {
-    ambush_write_ = ambush_read_ = Duration::zero();
+    ambush_write_ = ambush_read_ = late_write_ = Duration::zero();
     Start();
   }
 
@@ -38,16 +42,25 @@ class ClientActor final : public Actor {
   void AmbushNextWrite(Duration length) { ambush_write_ = length; }
   void AmbushNextRead(Duration length) { ambush_read_ = length; }
 
+  // A part of its next write arrives so late, and the node cannot be reached until then.
+  void DelayNextWrite(Duration delay) { late_write_ = delay; }
+
   // One write and one read of it, for the convergence check: `done(true)` if both worked.
   void PutThenGet(const std::string& key, std::function<void(bool)> done);
 
  private:
+  static constexpr Duration kRpc = Seconds(2);
+  static constexpr Duration kChunkTimeout = Seconds(5);
+
   struct PutOp;
   struct GetOp;
 
   void Start();
   void Next();
   std::string RandomKey();
+  std::string RandomDirectory() { return "d" + std::to_string(world_.rng.Below(3)) + "/"; }
+  ClientId Identity() const { return {0xc11e, static_cast<uint64_t>(id()) << 32 | life()}; }
+  void Decorate(ReplicateConfig& config);
   NodeActor* Find(const SegmentId& segment);
 
   void Put(const std::string& key, WriteMode mode, uint64_t size, uint32_t replicas,
@@ -62,13 +75,27 @@ class ClientActor final : public Actor {
   void ReadReplica(const std::shared_ptr<GetOp>& op);
   void ReadPiece(const std::shared_ptr<GetOp>& op);
   void ReadHalves(const std::shared_ptr<GetOp>& op, NodeActor& node);
+  void MayRenew(const std::shared_ptr<GetOp>& op);
   void FinishRead(const std::shared_ptr<GetOp>& op);
   void NextReplica(const std::shared_ptr<GetOp>& op);
 
   void Metadata();
+  void RemoveKey(const std::string& key);
+  void RenameKey(const std::string& key, const std::string& other);
+  void AskExist(const std::string& key);
+  void AskStat(const std::string& key);
+  void AskList();
+  void ClearReplicas(const std::string& key);
+  void RenameDirectory();
+  void RemoveSome();
+  void ReportFailure(const SegmentId& segment);
+  static void CountDone(uint64_t& count, const std::optional<Status>& reply) {
+    count += reply && reply->ok();
+  }
   void Spring(Duration& ambush);
+  void CutAfterLateWrite(NodeActor& node);
 
-  MasterActor& master_;
+  MasterLink master_;
   Nodes& nodes_;
   Oracle& oracle_;
   const uint32_t keys_;
@@ -77,6 +104,7 @@ class ClientActor final : public Actor {
   ClientCounts& counts_;
   Duration ambush_write_{};
   Duration ambush_read_{};
+  Duration late_write_{};
 };
 
 }  // namespace mooncake::sim

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tests/sim/master_actor.h"
+#include "tests/sim/master_link.h"
 
 namespace mooncake::sim {
 namespace {
@@ -70,17 +70,23 @@ std::optional<Seal> SegmentMemory::ReadSeal(uint64_t offset) const {
   return found->second;
 }
 
-NodeActor::NodeActor(World& world, int id, std::string name, MasterActor& master,
+NodeActor::NodeActor(World& world, int id, std::string name, Masters& masters,
                      uint64_t segment_bytes, Canary canary)
     : Actor(world, id, std::move(name)),
-      master_(master),
+      master_(std::make_unique<MasterLink>(world, *this, masters)),
       segment_bytes_(segment_bytes),
       canary_(canary) {
   Start();
 }
 
+NodeActor::~NodeActor() = default;
+
 void NodeActor::OnCrash() {
+  master_->Reset();
   core_.reset();
+  clock_.reset();
+  clock_term_ = Term{};
+  leaving_ = false;
   memory_ = SegmentMemory();
   fenced_.clear();
   admitted_.clear();
@@ -120,20 +126,23 @@ void NodeActor::Beat() {
       world_.After(*this, std::max(step.until - now, Millis(1)), [this] { Beat(); });
       return;
     case NodeAction::kPing:
-      world_.Call<Result<PingReply>>(
-          *this, master_, kRpcTimeout, [this] { return master_.Ping(client_, name()); },
-          [this, now, again](std::optional<Result<PingReply>> reply) {
-            core_->OnPing(now, world_.now(), reply ? *reply : Result<PingReply>(NoAnswer()));
+      master_->Ask<Result<PingReply>>(
+          kRpcTimeout,
+          [client = client_, name = name()](MasterActor& m) { return m.Ping(client, name); },
+          [this, now, again](const std::optional<Result<PingReply>>& reply) {
+            OnPing(now, reply);
             again();
           });
       return;
     case NodeAction::kMount: {
       if (step.advance_epoch) ++epoch_.value;
+      clock_term_ = core_->term();
+      UpdateClock();
       world_.Trace(*this, [&] { return "mounts with epoch " + std::to_string(epoch_.value); });
-      world_.Call<Status>(
-          *this, master_, kRpcTimeout,
-          [this, client = client_, descriptor = Describe()] {
-            return master_.Mount(client, descriptor);
+      master_->Ask<Status>(
+          kRpcTimeout,
+          [client = client_, descriptor = Describe()](MasterActor& m) {
+            return m.Mount(client, descriptor);
           },
           [this, again](std::optional<Status> reply) {
             core_->OnMount(world_.now(), reply ? *reply : NoAnswer());
@@ -142,15 +151,51 @@ void NodeActor::Beat() {
       return;
     }
     case NodeAction::kVerify:
-      world_.Call<bool>(
-          *this, master_, kRpcTimeout,
-          [this, descriptor = Describe()] { return master_.Knows(descriptor); },
+      master_->Ask<bool>(
+          kRpcTimeout, [descriptor = Describe()](MasterActor& m) { return m.Knows(descriptor); },
           [this, again](std::optional<bool> reply) {
             core_->OnVerify(world_.now(), reply ? Result<bool>(*reply) : Result<bool>(NoAnswer()));
             again();
           });
       return;
   }
+}
+
+// As HeartbeatLoop::Ping: another master has another clock, so that no write is admitted before the epoch has advanced.
+void NodeActor::OnPing(TimePoint sent, const std::optional<Result<PingReply>>& reply) {
+  core_->OnPing(sent, world_.now(), reply ? *reply : Result<PingReply>(NoAnswer()));
+  if (core_->term() == clock_term_) return UpdateClock();
+  clock_.reset();
+  clock_term_ = Term{};
+}
+
+void NodeActor::UpdateClock() {
+  if (core_->master_clock()) clock_ = core_->master_clock();
+}
+
+void NodeActor::Leave(Duration grace, Duration pause) {
+  leaving_ = true;
+  const auto end = [this, pause] {
+    master_->Ask<Status>(
+        kRpcTimeout,
+        [client = client_, segment = segment_](MasterActor& m) {
+          return m.Unmount(client, segment);
+        },
+        [this, pause](const std::optional<Status>&) {
+          world_.Crash(*this);
+          world_.After(pause, [this] { world_.Restart(*this); });
+        });
+  };
+  world_.Trace(*this, [&] { return "leaves in " + std::to_string(ToMillis(grace)) + " ms"; });
+  master_->Ask<Status>(
+      kRpcTimeout,
+      [client = client_, segment = segment_, grace](MasterActor& m) {
+        return m.GracefulUnmount(client, segment, grace);
+      },
+      [this, grace, end](const std::optional<Status>& reply) {
+        const bool agreed = reply && reply->ok();
+        world_.After(*this, agreed ? grace : Duration::zero(), end);
+      });
 }
 
 Status NodeActor::CheckTarget(const SegmentId& segment, AccessEpoch epoch) const {
@@ -181,9 +226,8 @@ Status NodeActor::Admit(const WriteChunk& chunk) const {
     return Status(ErrorCode::kInvalidVersion, "fenced");
   }
   if (canary_ == Canary::kNoWriteDeadline) return Status::Ok();
-  const auto clock = core_->master_clock();
-  if (!clock) return Status(ErrorCode::kInvalidVersion, "the master's clock is not known");
-  if (clock->master_ms + ToMillis(world_.now() - clock->at) + 1 > chunk.grant.deadline_ms) {
+  if (!clock_) return Status(ErrorCode::kInvalidVersion, "the master's clock is not known");
+  if (clock_->master_ms + ToMillis(world_.now() - clock_->at) + 1 > chunk.grant.deadline_ms) {
     return Status(ErrorCode::kInvalidVersion, "the grant ended");
   }
   return Status::Ok();

@@ -14,6 +14,8 @@
 namespace mooncake::sim {
 
 class MasterActor;
+class MasterLink;
+using Masters = std::vector<std::unique_ptr<MasterActor>>;
 
 // Bugs planted on purpose: the checkers must find each (README.md, "Canaries").
 enum class Canary : uint8_t {
@@ -22,8 +24,14 @@ enum class Canary : uint8_t {
   kNoWriteDeadline,  // nodes accept writes whose grant ended
   kNoLeaseCheck,  // readers keep what they read after their lease ended, and do not look at the seal
   kShortLease,  // the master frees earlier than it told the reader, and readers do not look at the seal
-  kEndWithoutPutId,  // the master ends whichever write is in progress on the key
-  kRevokeUnsettled,  // writers give space back while their writes may still be on the way
+  kEndWithoutPutId,      // the master ends whichever write is in progress on the key
+  kRevokeUnsettled,      // writers give space back while their writes may still be on the way
+  kReuseBeforeDurable,   // space is used again before the log says so
+  kNoLeaseOnRestore,     // a master takes over and grants what is there no lease
+  kKeepOldEpoch,         // a master that takes over serves segments in their old epoch
+  kAnswerBeforeDurable,  // answers do not wait for the log
+  kNoQuietTime,          // a master that takes over acknowledges while its predecessor may go on
+  kAnswersWhenDeposed,   // a master goes on to answer although another one may lead
 };
 
 // A run of bytes of one put: `token` says whose, `at` where in its object they belong.
@@ -56,11 +64,16 @@ struct ReadReply {
 
 class NodeActor final : public Actor {
  public:
-  NodeActor(World& world, int id, std::string name, MasterActor& master, uint64_t segment_bytes,
+  NodeActor(World& world, int id, std::string name, Masters& masters, uint64_t segment_bytes,
             Canary canary);
+  ~NodeActor() override;
 
   void OnCrash() override;
   void OnRestart() override;
+
+  // Says that it leaves, goes on for `grace`, unmounts and ends; starts again as a new one after `pause`.
+  void Leave(Duration grace, Duration pause);
+  bool leaving() const { return leaving_; }
 
   const SegmentId& segment() const { return segment_; }
   bool mounted() const { return core_ && core_->phase() == NodePhase::kMounted; }
@@ -87,11 +100,13 @@ class NodeActor final : public Actor {
  private:
   void Start();
   void Beat();
+  void OnPing(TimePoint sent, const std::optional<Result<PingReply>>& reply);
+  void UpdateClock();
   Status CheckTarget(const SegmentId& segment, AccessEpoch epoch) const;
   Status Admit(const WriteChunk& chunk) const;
   SegmentDescriptor Describe() const;
 
-  MasterActor& master_;
+  const std::unique_ptr<MasterLink> master_;
   const uint64_t segment_bytes_;
   const Canary canary_;
   uint64_t lives_ = 0;
@@ -99,6 +114,9 @@ class NodeActor final : public Actor {
   SegmentId segment_;
   AccessEpoch epoch_{0};
   std::unique_ptr<NodeCore> core_;
+  std::optional<MasterClockSample> clock_;  // nothing until the epoch belongs to the clock's master
+  Term clock_term_{};
+  bool leaving_ = false;
   SegmentMemory memory_;
   std::set<uint64_t> fenced_;
   std::map<uint64_t, TimePoint> admitted_;

@@ -37,6 +37,18 @@ void Add(SimReport& sum, const SimReport& one) {
   sum.frozen += one.frozen;
   sum.crashed += one.crashed;
   sum.cut += one.cut;
+  sum.takeovers += one.takeovers;
+  sum.restores += one.restores;
+  sum.versions_restored += one.versions_restored;
+  sum.from_snapshots += one.from_snapshots;
+  sum.successions += one.successions;
+  sum.nodes_left += one.nodes_left;
+  sum.clients.renewals += one.clients.renewals;
+  sum.clients.removed += one.clients.removed;
+  sum.clients.renamed += one.clients.renamed;
+  sum.clients.directories_renamed += one.clients.directories_renamed;
+  sum.clients.cleared += one.clients.cleared;
+  sum.clients.reported += one.clients.reported;
 }
 
 void Print(const SimReport& sum, uint64_t seeds) {
@@ -45,10 +57,18 @@ void Print(const SimReport& sum, uint64_t seeds) {
             << "operations " << sum.clients.operations << ": puts ok " << sum.clients.puts_ok
             << ", failed " << sum.clients.puts_failed << "; gets ok " << sum.clients.gets_ok
             << ", not found " << sum.clients.not_found << ", failed " << sum.clients.gets_failed
-            << ", lease ended first " << sum.clients.leases_lost << "\n"
+            << ", lease ended first " << sum.clients.leases_lost << "; leases renewed "
+            << sum.clients.renewals << "; removed " << sum.clients.removed << ", renamed "
+            << sum.clients.renamed << " and " << sum.clients.directories_renamed
+            << " directories, replicas cleared " << sum.clients.cleared << ", failures reported "
+            << sum.clients.reported << "\n"
             << "faults: messages dropped " << sum.dropped << ", repeated " << sum.repeated
             << "; processes frozen " << sum.frozen << ", crashed " << sum.crashed << "; links cut "
-            << sum.cut << "\n"
+            << sum.cut << "; masters ousted " << sum.takeovers << "; nodes left " << sum.nodes_left
+            << "\n"
+            << "masters restored from a log " << sum.restores << ", of them with a snapshot "
+            << sum.from_snapshots << ", fail-overs " << sum.successions << ", versions restored "
+            << sum.versions_restored << "\n"
             << "reads checked byte for byte: " << sum.reads_checked << std::endl;
 }
 
@@ -97,7 +117,9 @@ int main(int argc, char** argv) {
   app.add_option("--canary", arguments.canary,
                  "plant a bug that must be found: none, no-epoch-check, no-write-deadline, "
                  "no-lease-check, short-lease, "
-                 "end-without-put-id, revoke-unsettled")
+                 "end-without-put-id, revoke-unsettled, reuse-before-durable, no-lease-on-restore, "
+                 "keep-old-epoch, answer-before-durable, no-quiet-time, "
+                 "answers-when-deposed")
       ->capture_default_str();
   app.add_flag("--trace", arguments.trace, "print what happens, a line an event");
   CLI11_PARSE(app, argc, argv);

@@ -24,6 +24,11 @@ struct SimReport {
   ClientCounts clients;
   uint64_t reads_checked = 0;
   uint64_t dropped = 0, repeated = 0, frozen = 0, crashed = 0, cut = 0;
+  uint64_t takeovers = 0;  // of masters that went on meanwhile
+  uint64_t restores = 0, versions_restored = 0;
+  uint64_t from_snapshots = 0;  // of the restores; the others had the log alone
+  uint64_t successions = 0;     // of the restores: beside a predecessor that may go on
+  uint64_t nodes_left = 0;      // gracefully
 };
 
 // Equal options, equal report.

@@ -1,6 +1,7 @@
 #include "tests/sim/world.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace mooncake::sim {
 
@@ -18,6 +19,7 @@ void World::After(Duration delay, std::function<void()> event) {
 }
 
 Duration World::Delay() {
+  if (next_delay_) return *std::exchange(next_delay_, std::nullopt);
   const bool slow = net.slow_permille > 0 && rng.Chance(net.slow_permille, 1000);
   return std::chrono::microseconds(
       rng.Between(5, std::max<uint64_t>(6, slow ? net.slow_us : net.max_delay_us)));

@@ -62,6 +62,8 @@ struct NetFaults {
   uint64_t max_delay_us = 500;
   uint32_t slow_permille = 0;  // of messages that take up to slow_us instead
   uint64_t slow_us = 0;
+  uint32_t stray_permille =
+      0;  // of requests that go to a master other than the one that answered last
 };
 
 class World {
@@ -88,6 +90,17 @@ class World {
   template <typename Reply>
   void Call(Actor& from, Actor& to, Duration timeout, std::function<Reply()> serve,
             std::function<void(std::optional<Reply>)> done, Repeats repeats = Repeats::kAllowed) {
+    CallLater<Reply>(
+        from, to, timeout,
+        [serve = std::move(serve)](const std::function<void(Reply)>& answer) { answer(serve()); },
+        std::move(done), repeats);
+  }
+  // The same for an answer that is not given at once: `serve` gets what sends it.
+  template <typename Reply>
+  void CallLater(Actor& from, Actor& to, Duration timeout,
+                 std::function<void(std::function<void(Reply)>)> serve,
+                 std::function<void(std::optional<Reply>)> done,
+                 Repeats repeats = Repeats::kAllowed) {
     auto pending = std::make_shared<std::function<void(std::optional<Reply>)>>(std::move(done));
     const auto finish = [pending](std::optional<Reply> reply) {
       if (!*pending) return;
@@ -98,14 +111,19 @@ class World {
     Send(
         from, to,
         [this, &from, &to, life = from.life(), serve = std::move(serve), finish] {
-          auto reply = std::make_shared<Reply>(serve());
-          Send(to, from, [&from, life, reply, finish] {
-            if (from.life() == life) finish(*reply);  // else it asked in an earlier life
+          serve([this, &from, &to, life, finish](Reply answer) {
+            auto reply = std::make_shared<Reply>(std::move(answer));
+            Send(to, from, [&from, life, reply, finish] {
+              if (from.life() == life) finish(*reply);  // else it asked in an earlier life
+            });
           });
         },
         repeats);
     After(from, timeout, [finish] { finish(std::nullopt); });
   }
+
+  // The next message takes so long; unless it is lost.
+  void DelayNext(Duration delay) { next_delay_ = delay; }
 
   void Freeze(Actor& actor);
   void Resume(Actor& actor);
@@ -151,6 +169,7 @@ class World {
   Duration Delay();
 
   TimePoint now_;
+  std::optional<Duration> next_delay_;
   uint64_t sequence_ = 0;
   uint64_t events_ = 0;
   uint64_t digest_ = 0xcbf29ce484222325;

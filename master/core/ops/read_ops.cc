@@ -70,6 +70,7 @@ Result<Duration> RenewLease(State& state, TimePoint now, const LeaseRef& lease) 
   if (version != nullptr && version->deadline > now &&
       (version->value.extents.empty() || AnyReplicaLives(state, version->value.extents))) {
     state.detached.SetDeadline(lease.put_id, std::max(version->deadline, SaturatingAdd(now, ttl)));
+    RenewRests(state, lease.put_id, SaturatingAdd(now, ttl));
     return ttl;
   }
   if (auto* renamed = state.renamed.Find(lease.put_id);

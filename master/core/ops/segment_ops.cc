@@ -56,7 +56,7 @@ Status CheckMount(const State& state, const SegmentDescriptor& segment) {
                 " with " + std::to_string(segment.size)};
   }
   // A restored segment comes back with a newer epoch only: whoever read or wrote under its old one is then refused by the node.
-  const bool restored = !state.pool.at(slot).attached;
+  const bool restored = !state.pool.at(slot).attached && state.pool.at(slot).usable_from == 0;
   if (segment.epoch < mounted.epoch || (restored && segment.epoch == mounted.epoch)) {
     return {ErrorCode::kInvalidVersion, "segment " + segment.id.ToString() + " has access epoch " +
                                             std::to_string(mounted.epoch.value) + ", now came " +
@@ -81,12 +81,11 @@ void DoMount(State& state, ClientState& owner, const SegmentDescriptor& segment)
   if (known != kNoSlot) {
     // The memory is the same, so what is in it stays; only transfers of the old epoch are refused by the node.
     Segment& mounted = state.pool.at(known);
+    const bool newer = mounted.descriptor.epoch < segment.epoch;
     mounted.descriptor = segment;
     ForgetFailures(state, known);
-    // While it leaves it stays as it is.
-    if (!std::exchange(mounted.attached, true) && mounted.status == SegmentStatus::kUndefined)
-      state.pool.SetStatus(known, SegmentStatus::kOk);
     LogSegment(state, known);
+    if (newer) AwaitMount(state, known);
     return;
   }
   const uint32_t earlier_life = state.pool.FindByName(segment.name);

@@ -30,6 +30,13 @@ std::vector<PlacedExtent> Placed(const State& state, std::span<const ExtentRef> 
   return placed;
 }
 
+void Attach(State& state, uint32_t slot) {
+  Segment& segment = state.pool.at(slot);
+  segment.attached = true;
+  // While it leaves it stays as it is.
+  if (segment.status == SegmentStatus::kUndefined) state.pool.SetStatus(slot, SegmentStatus::kOk);
+}
+
 }  // namespace
 
 VersionRecord DescribeVersion(const State& state, const Object& object) {
@@ -93,15 +100,17 @@ void LogSegment(State& state, uint32_t slot) {
 }
 
 void LogSegmentGone(State& state, const SegmentId& id) {
-  if (state.journal.on()) state.journal.Append(SegmentGoneRecord{id});
+  // What lay in it is not found from now on, under whatever name; that must not be undone.
+  if (state.journal.on()) state.journal.PendAll(state.journal.Append(SegmentGoneRecord{id}));
 }
 
 void AwaitMount(State& state, uint32_t slot) {
   Journal& journal = state.journal;
-  if (!journal.on()) return;
   Segment& segment = state.pool.at(slot);
   segment.usable_from = journal.last();
-  state.pool.SetStatus(slot, SegmentStatus::kUndefined);
+  if (!journal.on()) return Attach(state, slot);
+  segment.attached = false;
+  if (segment.status == SegmentStatus::kOk) state.pool.SetStatus(slot, SegmentStatus::kUndefined);
   journal.Hold({segment.usable_from, {}, segment.descriptor.id});
   // Who is told that it is mounted may use it.
   state.answer_after = segment.usable_from;
@@ -130,9 +139,7 @@ void LogDurable(State& state, uint64_t sequence) {
     const uint32_t slot = state.pool.FindById(held.mounted);
     if (slot == kNoSlot) continue;
     // It may have been mounted anew since, and wait for that.
-    const Segment& segment = state.pool.at(slot);
-    const bool waits = segment.status == SegmentStatus::kUndefined && segment.attached;
-    if (waits && segment.usable_from <= sequence) state.pool.SetStatus(slot, SegmentStatus::kOk);
+    if (state.pool.at(slot).usable_from <= sequence) Attach(state, slot);
   }
 }
 

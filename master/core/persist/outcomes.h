@@ -25,8 +25,9 @@ uint64_t LogNameGone(State& state, const Object& object);
 void LogPrefixRename(State& state, const PrefixRename& rename);
 void LogSegment(State& state, uint32_t slot);
 void LogSegmentGone(State& state, const SegmentId& id);
-// The segment was just mounted with nothing in it. If it was here before, its death must be durable before bytes of that life
-// are written over.
+// The segment was just mounted, with nothing in it or with a newer epoch: it is used when that is durable. If it was here before, its
+// death must be so before bytes of that life are written over. And whoever is told of an epoch must be refused after a restart:
+// only an epoch that the log knows is refused then.
 void AwaitMount(State& state, uint32_t slot);
 
 // Gives space back: at once, or when `sequence` is durable. Dead segments have nothing that could be used again.

@@ -118,21 +118,25 @@ void Restorer::Take(VersionRecord record) {
 void Restorer::Take(const NameGoneRecord& record) { Forget(record.put_id); }
 
 void Restorer::Take(const PrefixRenamedRecord& record) {
-  std::vector<Version*> moved;
+  std::vector<PutId> moved;
   for (auto it = names_.lower_bound(Name{record.tenant, record.from});
        it != names_.end() && (*it)->record.tenant == record.tenant &&
        (*it)->record.key.compare(0, record.from.size(), record.from) == 0;
        ++it) {
-    moved.push_back(*it);
+    moved.push_back((*it)->record.put_id);
   }
-  for (Version* const version : moved) {
+  for (const PutId put_id : moved) {
+    // Another one that moved may have taken its place.
+    const auto found = versions_.find(put_id);
+    if (found == versions_.end()) continue;
+    Version* const version = found->second.get();
     std::string key = record.to + version->record.key.substr(record.from.size());
     // One that was lost did not take part, and must not take the place of one that is there. Nor did one whose new name is taken: a
     // snapshot knew it already, but it is younger than this; the log will name it again.
     const auto taken = names_.find(Name{version->record.tenant, key});
     if (!Lives(*version) || key.size() > kMaxKeyBytes ||
         (taken != names_.end() && Lives(**taken))) {
-      Forget(version->record.put_id);
+      Forget(put_id);
       continue;
     }
     names_.erase(version);

@@ -67,5 +67,48 @@ TEST_F(Background, ManyLivesOfANodeLeaveNothingBehind) {
   EXPECT_EQ(core().GetCounters().dead_segments, 0u);
 }
 
+// Its readers may have another piece of the object from the segment that is dead only for the master.
+TEST_F(Background, TheLivingPartOfASplitReplicaIsKeptForWhoeverHoldsALease) {
+  const auto a = Mount("a", 2 * kMiB);
+  Mount("b", 2 * kMiB);
+  Put("split", 3 * kMiB);
+  ASSERT_TRUE(Get("split").ok());
+  Unmount(a);
+  TickAll();
+  EXPECT_EQ(Get("split").code(), ErrorCode::kObjectNotFound);
+  EXPECT_EQ(Start("new", kMiB + kMiB / 2).code(), ErrorCode::kNoAvailableHandle);
+  Advance(Seconds(11));
+  TickAll();
+  EXPECT_EQ(Used(), 0u);
+}
+
+TEST_F(Background, ThePartIsKeptWhileTheVersionOfItsOtherReplicaIsLeased) {
+  const auto a = Mount("a", 2 * kMiB);
+  Mount("b", 2 * kMiB);
+  Mount("c", 8 * kMiB);
+  // A replica of its own in c, and one that is split over a and b.
+  const PutId id = Put("k", 3 * kMiB, {.replica_num = 2});
+  ASSERT_EQ(Get("k")->replicas.size(), 2u);
+  const uint64_t all = Used();
+  Unmount(a);
+  TickAll();
+  const uint64_t rest = Used();
+  ASSERT_LT(rest, all);
+  for (int i = 0; i < 3; ++i) {
+    Advance(Seconds(6));
+    ASSERT_TRUE(core().RenewLease(now_, {Name("k"), id}).ok());
+    TickAll();
+    EXPECT_EQ(Used(), rest) << "a reader goes on";
+  }
+  ASSERT_EQ(Remove("k", true), Status::Ok());
+  ASSERT_TRUE(core().RenewLease(now_, {Name("k"), id}).ok());
+  Advance(Seconds(9));
+  TickAll();
+  EXPECT_EQ(Used(), rest);
+  Advance(Seconds(2));
+  TickAll();
+  EXPECT_EQ(Used(), 0u);
+}
+
 }  // namespace
 }  // namespace mooncake::core

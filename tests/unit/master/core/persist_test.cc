@@ -46,9 +46,17 @@ class PersistTest : public CoreTest {
   }
   std::unique_ptr<MetadataCore> RestartWith(uint64_t until) { return Restart({}, 0, until); }
 
-  static Status Attach(MetadataCore& next, TimePoint now, SegmentDescriptor d, uint64_t epoch) {
+  static Status ReMount(MetadataCore& core, TimePoint now, SegmentDescriptor d, uint64_t epoch) {
     d.epoch = {epoch};
-    return next.ReMountSegments(now, d.owner, std::span(&d, 1));
+    return core.ReMountSegments(now, d.owner, std::span(&d, 1));
+  }
+  // And durable.
+  static Status Attach(MetadataCore& next, TimePoint now, const SegmentDescriptor& d,
+                       uint64_t epoch) {
+    const Status status = ReMount(next, now, d, epoch);
+    const std::vector<LogRecord> records = next.TakeLog();
+    if (!records.empty()) next.LogDurable(records.back().sequence);
+    return status;
   }
   std::vector<Record> Snapshot(uint64_t& from) {
     SnapshotWalk walk = core().StartSnapshot();
@@ -286,6 +294,22 @@ TEST_F(PersistTest, SegmentsMountedAgainUnderTheirIdHaveLostWhatWasInThem) {
   EXPECT_TRUE(next->Stat(now_, Name("l")).ok());
 }
 
+// Or a restart would forget the epoch, and the request that mounted it, sent a second time, would let in those who hold it.
+TEST_F(PersistTest, ANewerEpochIsGivenToNobodyBeforeItIsDurable) {
+  const SegmentDescriptor a = Mount("a", kMiB);
+  Put("k", 100);
+  Sync();
+  ASSERT_EQ(ReMount(core(), now_, a, 2), Status::Ok());
+  ASSERT_EQ(ReMount(core(), now_, a, 2), Status::Ok()) << "a repeated request";
+  EXPECT_EQ(Get("k").code(), ErrorCode::kReplicaIsNotReady);
+  EXPECT_EQ(Start("l", 100).code(), ErrorCode::kNoAvailableHandle);
+  Sync();
+  EXPECT_EQ(Get("k")->replicas[0].extents[0].epoch, AccessEpoch{2});
+  EXPECT_TRUE(Start("l", 100).ok());
+  auto next = RestartWith(Last());
+  EXPECT_EQ(Attach(*next, now_, a, 2).code(), ErrorCode::kInvalidVersion);
+}
+
 TEST_F(PersistTest, ASnapshotTakenInStepsIsMadeWholeByTheLog) {
   Mount("a", kMiB);
   for (int i = 0; i < 20; ++i) Put("k" + std::to_string(10 + i), 100);
@@ -308,6 +332,34 @@ TEST_F(PersistTest, ASnapshotTakenInStepsIsMadeWholeByTheLog) {
   for (const ListEntry& entry : list->entries) keys.push_back(entry.key);
   EXPECT_EQ(keys, Keys());
   EXPECT_EQ(next->Stat(now_, Name("k12"))->put_id, upserted);
+}
+
+// The snapshot holds a name under the old prefix that is younger than the rename, and whose twin under the new one is older.
+TEST_F(PersistTest, APrefixRenameAfterTheStartOfASnapshotTakesNothingAway) {
+  const SegmentDescriptor a = Mount("a", kMiB);
+  Put("old/x", 100);
+  Put("new/y", 100);
+  SnapshotWalk walk = core().StartSnapshot();
+  ASSERT_TRUE(core().RenamePrefix(now_, "default", "old/", "new/").ok());
+  Put("old/y", 200);
+  while (!core().Step(now_, walk, 1)) {
+  }
+  auto next = Restart(std::move(walk.records), walk.from, Last());
+  ASSERT_EQ(Attach(*next, now_, a, 2), Status::Ok());
+  for (const char* key : {"new/x", "new/y", "old/y"})
+    EXPECT_EQ(Look(*next, key), ErrorCode::kOk) << key;
+}
+
+TEST_F(PersistTest, WhatAnswersShowOfTheDeathOfASegmentIsDurable) {
+  const SegmentDescriptor a = Mount("a", kMiB);
+  Put("k", 100);
+  Sync();
+  ASSERT_EQ(core().UnmountSegment(now_, a.owner, a.id), Status::Ok());
+  ASSERT_EQ(Get("k").code(), ErrorCode::kObjectNotFound);
+  EXPECT_EQ(core().AnswerAfter(), Last()) << "until then a restart could bring it back";
+  Sync();
+  ASSERT_EQ(Get("k").code(), ErrorCode::kObjectNotFound);
+  EXPECT_EQ(core().AnswerAfter(), 0u);
 }
 
 TEST_F(PersistTest, TheLogMayBeAppliedTwice) {
