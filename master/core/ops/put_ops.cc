@@ -62,7 +62,8 @@ Status NoRoom(const State& state, uint64_t size) {
   if (std::any_of(state.pool.by_name().begin(), state.pool.by_name().end(), is_away)) {
     return {ErrorCode::kUnavailableInCurrentStatus,
             "no room for " + std::to_string(size) +
-                " bytes while nodes have not mounted again after the master's restart"};
+                " bytes while segments are not ready: their nodes have not mounted again since the "
+                "master's restart, or that is being written to its log"};
   }
   return {ErrorCode::kNoAvailableHandle,
           std::to_string(size) + " bytes wanted, " +

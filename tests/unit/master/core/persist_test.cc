@@ -286,7 +286,7 @@ TEST_F(PersistTest, SegmentsMountedAgainUnderTheirIdHaveLostWhatWasInThem) {
   Unmount(d);
   CoreTest::Mount("a", kMiB);
   // Not before its death is durable: a restart would find the old objects, written over.
-  EXPECT_EQ(Start("l", 1000).code(), ErrorCode::kNoAvailableHandle);
+  EXPECT_EQ(Start("l", 1000).code(), ErrorCode::kUnavailableInCurrentStatus);
   Sync();
   Put("l", 1000);
   auto next = RestartWith(Last());
@@ -301,8 +301,8 @@ TEST_F(PersistTest, ANewerEpochIsGivenToNobodyBeforeItIsDurable) {
   Sync();
   ASSERT_EQ(ReMount(core(), now_, a, 2), Status::Ok());
   ASSERT_EQ(ReMount(core(), now_, a, 2), Status::Ok()) << "a repeated request";
-  EXPECT_EQ(Get("k").code(), ErrorCode::kReplicaIsNotReady);
-  EXPECT_EQ(Start("l", 100).code(), ErrorCode::kNoAvailableHandle);
+  EXPECT_EQ(Get("k").code(), ErrorCode::kUnavailableInCurrentStatus);
+  EXPECT_EQ(Start("l", 100).code(), ErrorCode::kUnavailableInCurrentStatus);
   Sync();
   EXPECT_EQ(Get("k")->replicas[0].extents[0].epoch, AccessEpoch{2});
   EXPECT_TRUE(Start("l", 100).ok());
@@ -449,6 +449,7 @@ TEST_F(PersistTest, WhoeverHeardOfTheRestoredStateOrOfAnOlderOneKeepsIt) {
   SegmentDescriptor again = a;
   again.epoch = {2};
   ASSERT_EQ(next->ReMountSegments(now_, a.owner, {&again, 1}, Last()), Status::Ok());
+  next->LogDurable(next->TakeLog().back().sequence);
   EXPECT_EQ(Look(*next, "k"), ErrorCode::kOk);
 }
 
