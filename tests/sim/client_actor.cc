@@ -37,14 +37,12 @@ struct ClientActor::PutOp {
 };
 
 ClientActor::ClientActor(World& world, int id, Masters& masters, Nodes& nodes, Oracle& oracle,
-                         uint32_t keys, Canary canary, uint64_t pause_us, ClientCounts& counts)
+                         const ClientSetup& setup, ClientCounts& counts)
     : Actor(world, id, "client" + std::to_string(id)),
       master_(world, *this, masters),
       nodes_(nodes),
       oracle_(oracle),
-      keys_(keys),
-      canary_(canary),
-      pause_us_(pause_us),
+      setup_(setup),
       counts_(counts) {
   Start();
 }
@@ -56,7 +54,7 @@ void ClientActor::Start() {
 std::string ClientActor::RandomKey() {
   // Seldom below the third directory, so that whole ones can be renamed to it.
   const uint64_t directory = world_.rng.Chance(1, 20) ? 2 : world_.rng.Below(2);
-  return "d" + std::to_string(directory) + "/k" + std::to_string(world_.rng.Below(keys_));
+  return "d" + std::to_string(directory) + "/k" + std::to_string(world_.rng.Below(setup_.keys));
 }
 
 NodeActor* ClientActor::Find(const SegmentId& segment) {
@@ -69,7 +67,7 @@ NodeActor* ClientActor::Find(const SegmentId& segment) {
 void ClientActor::Next() {
   ++counts_.operations;
   const auto again = [this](bool) {
-    world_.After(*this, std::chrono::microseconds(world_.rng.Between(10, pause_us_)),
+    world_.After(*this, std::chrono::microseconds(world_.rng.Between(10, setup_.pause_us)),
                  [this] { Next(); });
   };
   const uint64_t choice = world_.rng.Below(100);

@@ -27,10 +27,19 @@ struct ClientCounts {
   uint64_t reported = 0;  // segments that a read failed on
 };
 
+// What all clients of a run share.
+struct ClientSetup {
+  uint32_t keys = 0;      // a directory
+  uint64_t pause_us = 0;  // between two operations, at most
+  // Of requests that are neither puts nor gets: this many percent rename directories.
+  uint64_t directory_percent = 4;
+  Canary canary = Canary::kNone;
+};
+
 class ClientActor final : public Actor {
  public:
-  ClientActor(World& world, int id, Masters& masters, Nodes& nodes, Oracle& oracle, uint32_t keys,
-              Canary canary, uint64_t pause_us, ClientCounts& counts);
+  ClientActor(World& world, int id, Masters& masters, Nodes& nodes, Oracle& oracle,
+              const ClientSetup& setup, ClientCounts& counts);
 
   void OnCrash() override { master_.Reset(); }
   void OnRestart() override {
@@ -98,9 +107,7 @@ class ClientActor final : public Actor {
   MasterLink master_;
   Nodes& nodes_;
   Oracle& oracle_;
-  const uint32_t keys_;
-  const Canary canary_;
-  const uint64_t pause_us_;  // between two operations, at most
+  const ClientSetup setup_;
   ClientCounts& counts_;
   Duration ambush_write_{};
   Duration ambush_read_{};

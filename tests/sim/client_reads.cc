@@ -102,7 +102,8 @@ void ClientActor::ReadHalves(const std::shared_ptr<GetOp>& op, NodeActor& node) 
   const mooncake::ReadPiece piece = op->plan[op->piece];
   const Extent extent = op->list.replicas[op->replica].extents[piece.extent];
   const uint64_t half = world_.rng.Between(0, piece.length);
-  const bool check_seal = canary_ != Canary::kNoLeaseCheck && canary_ != Canary::kShortLease;
+  const bool check_seal =
+      setup_.canary != Canary::kNoLeaseCheck && setup_.canary != Canary::kShortLease;
   const auto second = [this, op, extent, piece, check_seal](const ReadReply& reply) {
     if (!reply.status.ok()) return NextReplica(op);
     if (piece.seal && check_seal) {
@@ -153,7 +154,7 @@ void ClientActor::ReadHalves(const std::shared_ptr<GetOp>& op, NodeActor& node) 
 
 void ClientActor::FinishRead(const std::shared_ptr<GetOp>& op) {
   op->finished = true;
-  if (world_.now() > op->lease_end && canary_ != Canary::kNoLeaseCheck) {
+  if (world_.now() > op->lease_end && setup_.canary != Canary::kNoLeaseCheck) {
     ++counts_.leases_lost;
     return op->done(false);
   }

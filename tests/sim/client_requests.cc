@@ -5,15 +5,15 @@ namespace mooncake::sim {
 
 void ClientActor::Metadata() {
   const std::string key = RandomKey();
-  const uint64_t choice = world_.rng.Below(100);
+  if (world_.rng.Chance(setup_.directory_percent, 100)) return RenameDirectory();
+  const uint64_t choice = world_.rng.Below(96);
   if (choice < 18) return RemoveKey(key);
   if (choice < 36) return RenameKey(key, RandomKey());
   if (choice < 54) return AskExist(key);
   if (choice < 68) return AskStat(key);
   if (choice < 78) return AskList();
   if (choice < 90) return ClearReplicas(key);
-  if (choice < 94) return RenameDirectory();
-  if (choice < 96) return RemoveSome();
+  if (choice < 92) return RemoveSome();
   master_.Ask<Status>(
       kRpc, [key](MasterActor& m) { return m.SetAttributes(key); },
       [](const std::optional<Status>&) {});

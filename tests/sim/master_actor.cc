@@ -116,7 +116,7 @@ void MasterActor::Restore() {
   restores_ += args.sequence > 0;
   successions_ += args.quiet > Duration::zero();
   versions_restored_ += report.versions;
-  TellRestored(!lost && setup_.options.durability == core::Durability::kSync);
+  TellRestored(lost);
   if (setup_.canary != Canary::kKeepOldEpoch) return;
   for (const SegmentInfo& info : core_->GetSegments({})) {
     SegmentDescriptor segment = info.descriptor;
@@ -125,7 +125,7 @@ void MasterActor::Restore() {
   }
 }
 
-void MasterActor::TellRestored(bool complete) {
+void MasterActor::TellRestored(bool disk_lost) {
   core::SnapshotWalk all = core_->StartSnapshot();
   while (!core_->Step(Clock(), all, 1000)) {
   }
@@ -134,7 +134,7 @@ void MasterActor::TellRestored(bool complete) {
     if (auto* version = std::get_if<core::VersionRecord>(&record))
       versions.push_back(std::move(*version));
   }
-  oracle_.Restored(term_, versions, complete,
+  oracle_.Restored(term_, versions, disk_lost,
                    setup_.election == nullptr ? Duration::zero() : kLeadership);
 }
 
@@ -182,6 +182,7 @@ void MasterActor::Give(std::function<void()> give) {
 void MasterActor::StartSync() {
   if (syncing_ || unsynced_.empty()) return;
   syncing_ = true;
+  sync_moment_ = oracle_.Now();
   const bool slow = world_.rng.Chance(1, 50);
   const uint64_t us = world_.rng.Between(20, setup_.max_sync_us * (slow ? 20 : 1));
   world_.After(*this, std::chrono::microseconds(us), [this, until = written_, term = term_] {
@@ -196,6 +197,7 @@ void MasterActor::Synced(uint64_t until) {
   for (; !unsynced_.empty() && unsynced_.front().sequence <= until; unsynced_.pop_front())
     log.records.push_back(std::move(unsynced_.front()));
   synced_ = until;
+  oracle_.Durable(term_, sync_moment_);
   core_->LogDurable(setup_.canary == Canary::kReuseBeforeDurable ? written_ : until);
   std::vector<Waiting> ready;
   std::deque<Waiting> rest;
@@ -213,9 +215,10 @@ void MasterActor::Synced(uint64_t until) {
 
 void MasterActor::TakeSnapshot() {
   if (!snapshot_) {
-    if (world_.rng.Chance(1, 400)) snapshot_ = core_->StartSnapshot();
+    if (world_.rng.Chance(1, 300)) snapshot_ = core_->StartSnapshot();
     return;
   }
+  if (world_.rng.Below(setup_.snapshot_pause) != 0) return;
   const auto keys = static_cast<uint32_t>(world_.rng.Between(1, 4));
   if (!snapshot_->position.done && !core_->Step(Clock(), *snapshot_, keys)) return;
   DurableLog& log = *setup_.log;

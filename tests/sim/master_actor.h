@@ -32,6 +32,7 @@ struct MasterSetup {
   Election* election = nullptr;     // null: there is one master
   uint32_t lose_disk_permille = 0;  // of restarts that find nothing
   uint64_t max_sync_us = 1000;
+  uint64_t snapshot_pause = 1;  // ticks between two steps, about
   Canary canary = Canary::kNone;
 };
 
@@ -124,7 +125,7 @@ class MasterActor final : public Actor {
   void GiveAfter(uint64_t sequence, std::function<void()> give);
   void Give(std::function<void()> give);
   core::RestoreArgs ReadBack(core::Restorer& restorer);
-  void TellRestored(bool complete);
+  void TellRestored(bool disk_lost);
   bool Has(const std::string& key, PutId put_id) const;
   void StartSync();
   void Synced(uint64_t until);
@@ -141,6 +142,7 @@ class MasterActor final : public Actor {
   uint64_t written_ = 0;
   uint64_t synced_ = 0;
   bool syncing_ = false;
+  uint64_t sync_moment_ = 0;  // what happened until then is in the sync under way
   std::deque<Waiting> waiting_;
   std::optional<core::SnapshotWalk> snapshot_;
   std::vector<std::string> touched_;  // keys that the operation at hand was about

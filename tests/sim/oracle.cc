@@ -234,7 +234,7 @@ void Oracle::CheckRestored(const core::VersionRecord& version) {
 }
 
 void Oracle::Restored(uint64_t term, const std::vector<core::VersionRecord>& versions,
-                      bool complete, Duration overlap) {
+                      bool disk_lost, Duration overlap) {
   term_ = term;
   overlap_end_ = world_.now() + overlap;
   std::map<std::string, PutId> names;
@@ -248,14 +248,19 @@ void Oracle::Restored(uint64_t term, const std::vector<core::VersionRecord>& ver
     const auto restored = names.find(key);
     const Interval* open = OpenOne(key);
     if (restored != names.end() && open != nullptr && open->put_id == restored->second) continue;
-    if (complete && restored == names.end() && open != nullptr && open->began <= shown_[key])
-      Violation("P2: acknowledged, but lost by a restart: " + Name(key, open->put_id));
+    const bool durable = open != nullptr && open->began <= durable_;
+    const bool acknowledged = open != nullptr && sync_ && open->began <= shown_[key];
+    if (!disk_lost && restored == names.end() && (durable || acknowledged))
+      Violation((durable ? "P2: durable, but lost by a restart: "
+                         : "P2: acknowledged, but lost by a restart: ") +
+                Name(key, open->put_id));
     Close(key, overlap);
     if (restored != names.end()) Open(key, restored->second);
   }
   for (auto& [id, put] : puts_) {
     if (known.count(id) == 0) put.EndLeases();
   }
+  durable_ = moment_;
 }
 
 void Oracle::MasterLostAll() {

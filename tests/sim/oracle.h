@@ -37,9 +37,13 @@ class Oracle {
   void SegmentForgotten(uint64_t term, const SegmentId& segment);
   // Something was evicted, or went away with its segment: what the master does not have any more is gone from now on.
   void Losses(uint64_t term, const std::function<bool(const std::string&, PutId)>& has);
-  // A new term began with these versions; `complete`: with all that was acknowledged. A predecessor may go on to show what it had
+  // What happened until that moment is durable.
+  void Durable(uint64_t term, uint64_t moment) {
+    if (!Outdated(term)) durable_ = std::max(durable_, moment);
+  }
+  // A new term began with these versions; `disk_lost`: of which nothing is expected. A predecessor may go on to show what it had
   // for so long.
-  void Restored(uint64_t term, const std::vector<core::VersionRecord>& versions, bool complete,
+  void Restored(uint64_t term, const std::vector<core::VersionRecord>& versions, bool disk_lost,
                 Duration overlap);
   void MasterLostAll();
   // A moment between two operations; an answer that showed the state of `key` at that moment was given.
@@ -113,6 +117,7 @@ class Oracle {
   uint64_t term_ = 0;
   TimePoint overlap_end_{};  // until then the predecessor may answer
   uint64_t moment_ = 0;
+  uint64_t durable_ = 0;  // moment
   uint64_t reads_checked_ = 0;
   std::optional<std::string> violation_;
 };

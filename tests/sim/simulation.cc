@@ -34,13 +34,15 @@ class Simulation {
                                                    "node" + std::to_string(i), masters_,
                                                    bytes * 1024, options.canary));
     }
-    const auto keys = static_cast<uint32_t>(world_.rng.Between(2, 12));
+    ClientSetup setup;
+    setup.canary = options.canary;
+    setup.keys = static_cast<uint32_t>(world_.rng.Between(2, 12));
+    setup.pause_us = long_run ? 200'000 : 20'000;
+    if (world_.rng.Chance(1, 5)) setup.directory_percent = world_.rng.Between(20, 90);
     const uint64_t client_count = small ? 5 : world_.rng.Between(2, 5);
-    const uint64_t pause_us = long_run ? 200'000 : 20'000;
     for (uint64_t i = 0; i < client_count; ++i) {
       clients_.push_back(std::make_unique<ClientActor>(world_, static_cast<int>(200 + i), masters_,
-                                                       nodes_, oracle_, keys, options.canary,
-                                                       pause_us, counts_));
+                                                       nodes_, oracle_, setup, counts_));
     }
     faults_.Choose(durability_ != core::Durability::kNone);
   }
@@ -86,6 +88,8 @@ class Simulation {
       setup.options.durability =
           rng.Chance(1, 2) ? core::Durability::kAsync : core::Durability::kSync;
       setup.max_sync_us = rng.Chance(1, 2) ? 1000 : rng.Between(1000, 100'000);
+      // In some runs a snapshot takes seconds, with much happening meanwhile.
+      if (rng.Chance(1, 2)) setup.snapshot_pause = rng.Between(5, 50);
       if (plot_ == Plot::kRestarts) setup.max_sync_us = rng.Between(20'000, 100'000);
       if (plot_ == Plot::kMixed && rng.Chance(1, 4)) setup.lose_disk_permille = 300;
     }
