@@ -31,7 +31,7 @@ class ToOurLog final : public rocksdb::Logger {
  public:
   ToOurLog() : Logger(rocksdb::WARN_LEVEL) {}
   using Logger::Logv;
-  void Logv(const char* format, va_list arguments) override {
+  __attribute__((format(printf, 2, 0))) void Logv(const char* format, va_list arguments) override {
     char line[1024];
     std::vsnprintf(line, sizeof line, format, arguments);
     VLOG(1) << "RocksDB: " << line;  // what matters comes as a status, and is told once

@@ -34,7 +34,9 @@ class RocksDbStateStore final : public StateStore {
   Status Append(std::span<const core::LogRecord> records) override { return log_.Append(records); }
   Status ReadLog(uint64_t after, const LogSink& sink) override { return log_.Read(after, sink); }
   Status TrimLog(uint64_t upto) override { return log_.Trim(upto); }
-  Result<std::unique_ptr<SnapshotWriter>> BeginSnapshot() override { return snapshots_.Begin(); }
+  Result<std::unique_ptr<SnapshotWriter>> BeginSnapshot(int64_t wall_ms) override {
+    return snapshots_.Begin(wall_ms);
+  }
   Result<std::vector<SnapshotInfo>> ListSnapshots() override { return snapshots_.List(); }
   Result<SnapshotFooter> ReadSnapshot(const std::string& id, const RecordSink& sink) override {
     return snapshots_.Read(id, sink);

@@ -124,7 +124,7 @@ Result<SnapshotInfo> Snapshotter::Take(TimePoint deadline) {
   SnapshotFooter footer;
   footer.term = source_.term;
   footer.wall_ms = clock_.WallNow().ns / 1'000'000;
-  ASSIGN_OR_RETURN(const auto writer, store_.BeginSnapshot());
+  ASSIGN_OR_RETURN(const auto writer, store_.BeginSnapshot(footer.wall_ms));
   RETURN_IF_ERROR(Write(*writer, footer, deadline));
   // Records of versions that the log does not know yet must not outlive those that say what happened to them.
   RETURN_IF_ERROR(AwaitLog(footer.until, deadline));

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -37,16 +36,13 @@ rocksdb::Options SstOptions() {
 }
 
 // UTC, to the millisecond.
-std::string IdNow() {
-  const auto now = std::chrono::system_clock::now();
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+std::string IdAt(int64_t wall_ms) {
+  const std::time_t seconds = wall_ms / 1000;
   std::tm parts{};
   gmtime_r(&seconds, &parts);
   char text[32];
   const size_t size = std::strftime(text, sizeof text, "%Y%m%d_%H%M%S_", &parts);
-  const auto since = now.time_since_epoch();
-  const long ms = std::chrono::duration_cast<std::chrono::milliseconds>(since).count() % 1000;
-  std::snprintf(text + size, sizeof text - size, "%03ld", ms);
+  std::snprintf(text + size, sizeof text - size, "%03d", static_cast<int>(wall_ms % 1000));
   return text;
 }
 
@@ -163,10 +159,10 @@ Status SstSnapshots::Open() {
   return Status::Ok();
 }
 
-Result<std::unique_ptr<SnapshotWriter>> SstSnapshots::Begin() {
-  std::string id = IdNow();
+Result<std::unique_ptr<SnapshotWriter>> SstSnapshots::Begin(int64_t wall_ms) {
+  std::string id = IdAt(wall_ms);
   std::error_code error;
-  while (fs::exists(PathOf(id), error)) id = IdNow();
+  while (fs::exists(PathOf(id), error)) id = IdAt(++wall_ms);
   auto writer = std::make_unique<SstSnapshotWriter>(folder_, id);
   RETURN_IF_ERROR(writer->Open());
   return std::unique_ptr<SnapshotWriter>(std::move(writer));

@@ -16,7 +16,7 @@ class SstSnapshots {
 
   // The first call: makes the folder, and removes what unfinished writers left.
   Status Open();
-  Result<std::unique_ptr<SnapshotWriter>> Begin();
+  Result<std::unique_ptr<SnapshotWriter>> Begin(int64_t wall_ms);
   Result<std::vector<SnapshotInfo>> List();
   Result<SnapshotFooter> Read(const std::string& id, const RecordSink& sink);
   Status Delete(const std::string& id);

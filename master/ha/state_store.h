@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "master/api/segment_types.h"
+#include "master/api/types.h"
 #include "master/core/persist/record.h"
 #include "transfer/base/result.h"
 
@@ -63,7 +63,8 @@ class StateStore {
   // Records up to `upto` are not needed any more.
   virtual Status TrimLog(uint64_t upto) = 0;
 
-  virtual Result<std::unique_ptr<SnapshotWriter>> BeginSnapshot() = 0;
+  // `wall_ms` since 1970, not negative, gives it its name.
+  virtual Result<std::unique_ptr<SnapshotWriter>> BeginSnapshot(int64_t wall_ms) = 0;
   // Newest first, also those that cannot be used.
   virtual Result<std::vector<SnapshotInfo>> ListSnapshots() = 0;
   virtual Result<SnapshotFooter> ReadSnapshot(const std::string& id, const RecordSink& sink) = 0;

@@ -61,7 +61,7 @@ class MemoryStateStore final : public StateStore {
     disk_->log.erase(disk_->log.begin(), disk_->log.upper_bound(upto));
     return Status::Ok();
   }
-  Result<std::unique_ptr<SnapshotWriter>> BeginSnapshot() override {
+  Result<std::unique_ptr<SnapshotWriter>> BeginSnapshot(int64_t) override {
     return std::unique_ptr<SnapshotWriter>(std::make_unique<Writer>(*this));
   }
   Result<std::vector<SnapshotInfo>> ListSnapshots() override {

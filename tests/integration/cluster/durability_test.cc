@@ -2,8 +2,8 @@
 // F072, F073.
 #include <sys/mount.h>
 
+#include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "tests/integration/cluster/cluster_fixture.h"
+#include "tests/support/seeds.h"
 
 namespace mooncake::testing {
 namespace {
@@ -46,10 +47,8 @@ class StateFolder {
   bool small_disk_ = false;
 };
 
-int Rounds() {
-  const char* rounds = std::getenv("MC_ROUNDS");
-  return rounds == nullptr ? 4 : std::atoi(rounds);
-}
+// MC_SEEDS=100 for as many.
+int Rounds() { return static_cast<int>(Seeds(4).size()); }
 
 // A key, and what may be read under it.
 struct Truth {
@@ -113,7 +112,7 @@ class Worker {
 
   std::unique_ptr<Client> client_;
   const int number_;
-  uint64_t acknowledged_ = 0;
+  std::atomic<uint64_t> acknowledged_ = 0;
   std::map<std::string, Truth> truths_;
 };
 
@@ -137,7 +136,11 @@ TEST_P(Durability, KillingTheMasterUnderLoadNeverShowsAWrongOrOldValue) {
     uint64_t before = 0;
     for (auto& worker : workers) before += worker->acknowledged();
     for (auto& worker : workers) threads.emplace_back([&] { worker->Run(stop); });
-    std::this_thread::sleep_for(Millis(300 + 170 * (round % 5)));
+    ASSERT_TRUE(Eventually([&] {
+      uint64_t now = 0;
+      for (auto& worker : workers) now += worker->acknowledged();
+      return now > before + 100 + 170 * static_cast<uint64_t>(round % 5);
+    }));
     cluster.RestartMaster();
     stop = true;
     for (std::thread& thread : threads) thread.join();
@@ -246,7 +249,17 @@ TEST(DurableMaster, AnOldCopyOfTheStateShowsNothingThatChangedSince) {
   // The node hears of the later state with its next ping.
   const uint64_t position = client->master().Ping(ClientId{1, 1}, "", In(Seconds(5)))->log_position;
   ASSERT_GT(position, 100u);
-  std::this_thread::sleep_for(Seconds(1));
+  const TimePoint told = SystemClock().Now();
+  ASSERT_TRUE(Eventually([&] {
+    const auto clients = client->master().GetClients(In(Seconds(5)));
+    if (!clients.ok()) return false;
+    const auto heard = [&](const ClientInfo& info) {
+      // Long enough ago that the answer has come.
+      return info.segment_count > 0 && info.since_ping > Millis(50) &&
+             info.since_ping < SystemClock().Now() - told;
+    };
+    return std::any_of(clients->begin(), clients->end(), heard);
+  }));
   cluster.master().Kill();
   fs::remove_all(folder);
   fs::rename(copy, folder);

@@ -19,7 +19,7 @@ class RecoveryTest : public ::testing::Test {
     ASSERT_EQ(store_.Append(Numbered(first, std::move(records))), Status::Ok());
   }
   void Snapshot(uint64_t from, uint64_t until, const std::vector<core::Record>& records) {
-    auto writer = store_.BeginSnapshot();
+    auto writer = store_.BeginSnapshot(1234);
     ASSERT_TRUE(writer.ok());
     for (const core::Record& record : records) ASSERT_EQ((*writer)->Add(record), Status::Ok());
     ASSERT_TRUE((*writer)->Finish({0, from, until, Term{3}, 0}).ok());

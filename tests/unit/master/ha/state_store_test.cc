@@ -62,7 +62,7 @@ class StateStoreSuite : public ::testing::TestWithParam<Kind> {
     return records;
   }
   SnapshotInfo Snapshot(const std::vector<core::Record>& records, uint64_t until) {
-    auto writer = store_->BeginSnapshot();
+    auto writer = store_->BeginSnapshot(1234);
     EXPECT_TRUE(writer.ok()) << writer.message();
     for (const core::Record& record : records) EXPECT_EQ((*writer)->Add(record), Status::Ok());
     auto info = (*writer)->Finish({0, until, until, Term{2}, 7});
@@ -145,7 +145,7 @@ TEST_P(StateStoreSuite, SnapshotsAreListedNewestFirstAndCanBeDeleted) {
 
 TEST_P(StateStoreSuite, AnUnfinishedSnapshotDoesNotExist) {
   {
-    auto writer = store_->BeginSnapshot();
+    auto writer = store_->BeginSnapshot(1234);
     ASSERT_TRUE(writer.ok());
     ASSERT_EQ((*writer)->Add(AVersion(1)), Status::Ok());
   }
@@ -168,7 +168,7 @@ class DamagedDisk : public ::testing::Test {
     const auto store = Open(original_.path());
     std::vector<core::Record> records = {core::SegmentRecord{ASegment(1)}};
     for (uint64_t i = 1; i <= kVersions; ++i) records.push_back(AVersion(i));
-    auto writer = store->BeginSnapshot();
+    auto writer = store->BeginSnapshot(1234);
     for (const core::Record& record : records) (*writer)->Add(record).Ignore("seen by the count");
     EXPECT_TRUE((*writer)->Finish({0, 1, 1, Term{2}, 7}).ok());
     records.clear();

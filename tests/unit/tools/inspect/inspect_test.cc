@@ -41,7 +41,7 @@ class Inspected : public ::testing::Test {
     return std::move(store).value();
   }
   static std::string Snapshot(StateStore& store, const std::vector<core::Record>& records) {
-    auto writer = store.BeginSnapshot();
+    auto writer = store.BeginSnapshot(1234);
     for (const core::Record& record : records) EXPECT_EQ((*writer)->Add(record), Status::Ok());
     return (*writer)->Finish({0, 3, 4, Term{2}, 7})->id;
   }
