@@ -77,7 +77,12 @@ class Bench {
     segment.owner = kNode;
     segment.protocol = "tcp";
     segment.endpoint = "127.0.0.1:1";
-    return service_->ReMountSegments(kNode, {&segment, 1}, 0, Deadline());
+    RETURN_IF_ERROR(service_->ReMountSegments(kNode, {&segment, 1}, 0, Deadline()));
+    for (;;) {  // until the mount is in the log
+      ASSIGN_OR_RETURN(const auto segments, service_->GetSegments({}, Deadline()));
+      if (segments[0].status == SegmentStatus::kOk) return Status::Ok();
+      std::this_thread::yield();
+    }
   }
 
   Status Fill() {

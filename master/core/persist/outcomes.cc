@@ -112,8 +112,6 @@ void AwaitMount(State& state, uint32_t slot) {
   segment.attached = false;
   if (segment.status == SegmentStatus::kOk) state.pool.SetStatus(slot, SegmentStatus::kUndefined);
   journal.Hold({segment.usable_from, {}, segment.descriptor.id});
-  // Who is told that it is mounted may use it.
-  state.answer_after = segment.usable_from;
 }
 
 void ReleaseAfter(State& state, std::span<const ExtentRef> extents, uint64_t sequence) {

@@ -35,6 +35,9 @@ class MasterDurabilityTest : public ::testing::Test {
     segment.protocol = "tcp";
     segment.endpoint = "h:1";
     ASSERT_EQ(service_->ReMountSegments(node_, {&segment, 1}, 0, Soon()), Status::Ok());
+    // The mount has first to be in the log.
+    ASSERT_TRUE(testing::Eventually(
+        [&] { return service_->GetSegments({}, Soon()).value()[0].status == SegmentStatus::kOk; }));
   }
   // What a crash leaves: nothing but the disk.
   void Restart(core::Durability mode = core::Durability::kSync) {
