@@ -61,11 +61,12 @@ void MasterActor::StepDown() {
 void MasterActor::Lead(uint64_t term) {
   term_ = term;
   syncing_ = false;
-  losses_seen_ = segments_seen_ = 0;
+  losses_seen_ = 0;
   core::CoreOptions options = setup_.options;
   if (setup_.canary == Canary::kShortLease) options.lease_ttl = Millis(1);
   core_ = std::make_unique<core::MetadataCore>(options, Term{term_}, world_.rng.Next());
   if (durable()) Restore();
+  segments_seen_ = core_->GetCounters().segments;
   world_.After(*this, kTick, [this, term] {
     if (core_ != nullptr && term_ == term) Tick();
   });

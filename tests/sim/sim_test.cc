@@ -57,9 +57,9 @@ INSTANTIATE_TEST_SUITE_P(
                     PlantedBug{Canary::kRevokeUnsettled, 300, "RevokeUnsettled"},
                     PlantedBug{Canary::kReuseBeforeDurable, 500, "ReuseBeforeDurable"},
                     PlantedBug{Canary::kNoLeaseOnRestore, 300, "NoLeaseOnRestore"},
-                    PlantedBug{Canary::kKeepOldEpoch, 1000, "KeepOldEpoch"},
+                    PlantedBug{Canary::kKeepOldEpoch, 1900, "KeepOldEpoch"},
                     PlantedBug{Canary::kAnswerBeforeDurable, 50, "AnswerBeforeDurable"},
-                    PlantedBug{Canary::kNoQuietTime, 1000, "NoQuietTime"},
+                    PlantedBug{Canary::kNoQuietTime, 1300, "NoQuietTime"},
                     PlantedBug{Canary::kAnswersWhenDeposed, 150, "AnswersWhenDeposed"}),
     [](const auto& instance) { return instance.param.name; });
 
