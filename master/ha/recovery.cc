@@ -8,23 +8,30 @@
 namespace mooncake {
 namespace {
 
-// The first of the snapshots, newest first, that can be read. False: there is none.
-bool TakeSnapshot(StateStore& store, const std::vector<SnapshotInfo>& snapshots,
-                  Recovered& recovered, SnapshotFooter& footer) {
+Result<SnapshotFooter> Read(StateStore& store, const SnapshotInfo& snapshot,
+                            core::Restorer& restorer, uint64_t& records) {
+  RETURN_IF_ERROR(snapshot.health);
+  return store.ReadSnapshot(snapshot.id, [&](Result<core::Record> record) {
+    ++records;
+    if (record.ok()) {
+      restorer.Apply(std::move(record).value());
+    } else {
+      restorer.CountBad();
+    }
+    return true;
+  });
+}
+
+// The newest of the snapshots that can be read, if there is one; they come newest first, and those that do not even say how old they are
+// last.
+SnapshotFooter TakeSnapshot(StateStore& store, const std::vector<SnapshotInfo>& snapshots,
+                            Recovered& recovered) {
+  SnapshotFooter footer;
   for (const SnapshotInfo& snapshot : snapshots) {
+    if (!recovered.snapshot.empty() && snapshot.health.ok()) continue;
     core::Restorer restorer;
     uint64_t records = 0;
-    const auto read = !snapshot.health.ok()
-                          ? Result<SnapshotFooter>(snapshot.health)
-                          : store.ReadSnapshot(snapshot.id, [&](Result<core::Record> record) {
-                              ++records;
-                              if (record.ok()) {
-                                restorer.Apply(std::move(record).value());
-                              } else {
-                                restorer.CountBad();
-                              }
-                              return true;
-                            });
+    const auto read = Read(store, snapshot, restorer, records);
     if (!read.ok()) {
       LOG(WARNING) << "snapshot " << snapshot.id << " is passed over: " << read.message();
       ++recovered.unusable_snapshots;
@@ -34,9 +41,8 @@ bool TakeSnapshot(StateStore& store, const std::vector<SnapshotInfo>& snapshots,
     recovered.restorer = std::move(restorer);
     recovered.snapshot = snapshot.id;
     recovered.snapshot_records = records;
-    return true;
   }
-  return false;
+  return footer;
 }
 
 }  // namespace
@@ -45,8 +51,7 @@ Result<Recovered> Recover(StateStore& store) {
   Recovered recovered;
   ASSIGN_OR_RETURN(recovered.last_term, store.LoadTerm());
   ASSIGN_OR_RETURN(const std::vector<SnapshotInfo> snapshots, store.ListSnapshots());
-  SnapshotFooter footer;
-  TakeSnapshot(store, snapshots, recovered, footer);
+  const SnapshotFooter footer = TakeSnapshot(store, snapshots, recovered);
   recovered.last_term = std::max(recovered.last_term, footer.term);
 
   uint64_t expected = footer.from + 1;

@@ -16,8 +16,8 @@ struct Recovered {
   std::string snapshot;        // its id; "" when there was none
   uint64_t snapshot_records = 0;
   uint64_t log_records = 0;
-  uint64_t unusable_snapshots = 0;  // newer than the one that was used
-  uint64_t holes = 0;               // in the log
+  uint64_t unusable_snapshots = 0;
+  uint64_t holes = 0;  // in the log
 };
 
 // Fails only when the store cannot be read at all. Damage costs what it must: a record of a snapshot itself, a hole in the log all

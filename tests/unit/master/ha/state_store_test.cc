@@ -221,6 +221,24 @@ TEST_F(DamagedDisk, WhateverByteIsChangedTheStartIsCleanAndNothingRemovedComesBa
   }
 }
 
+TEST_F(DamagedDisk, ANewestSnapshotThatCannotBeReadIsPassedOverForTheOneBefore) {
+  fs::path newest;
+  {
+    const auto store = Open(original_.path());
+    auto writer = store->BeginSnapshot(9999);
+    const auto taken = (*writer)->Finish({0, kInLog + 1, kInLog + 1, Term{2}, 9999});
+    ASSERT_TRUE(taken.ok()) << taken.message();
+    newest = original_.path() / "snapshots" / (taken->id + ".sst");
+  }
+  fs::resize_file(newest, fs::file_size(newest) - 1);
+  const auto store = Open(original_.path());
+  const auto recovered = Recover(*store);
+  ASSERT_TRUE(recovered.ok()) << recovered.message();
+  EXPECT_EQ(recovered->unusable_snapshots, 1u);
+  EXPECT_EQ(recovered->restorer.versions().size(), kVersions - kInLog);
+  EXPECT_EQ(recovered->holes, 0u);
+}
+
 TEST_F(DamagedDisk, AFolderInUseIsRefusedWithTheReason) {
   const auto first = Open(original_.path());
   const auto second = OpenRocksDbStateStore(original_.path());
