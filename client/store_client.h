@@ -113,7 +113,8 @@ class Client {
   virtual std::vector<Result<PutResult>> BatchPut(std::span<const PutItem> items,
                                                   const PutOptions& options = {}) = 0;
 
-  // Replaces *value. kObjectNotFound, kReplicaIsNotReady, kTransferFail (no replica could be read).
+  // Replaces *value. kObjectNotFound, kReplicaIsNotReady, kTransferFail (no replica could be read). A master that starts again is waited
+  // for, and so are nodes that it has not heard of since: up to 5 s, no longer than the time-out; kUnavailableInCurrentStatus after that.
   virtual Status Get(std::string_view key, std::string* value, Duration timeout = {}) = 0;
   // Into the caller's buffer; the size of the object. kBufferOverflow if it is longer; the buffer is then untouched.
   virtual Result<uint64_t> GetInto(std::string_view key, MutableByteSpan buffer,

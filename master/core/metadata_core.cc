@@ -264,8 +264,9 @@ bool MetadataCore::Step(TimePoint now, SnapshotWalk& walk, uint32_t max_keys) {
   StepWalk(*state_, now, walk, max_keys);
   return walk.position.done;
 }
-RestoreReport MetadataCore::Restore(TimePoint now, Restorer restorer, const RestoreArgs& args) {
-  return core::Restore(*state_, now, std::move(restorer), args);
+RestoreReport MetadataCore::Restore(TimePoint now, const Restorer& restorer,
+                                    const RestoreArgs& args) {
+  return core::Restore(*state_, now, restorer, args);
 }
 
 Counters MetadataCore::GetCounters() const { return core::GetCounters(*state_); }

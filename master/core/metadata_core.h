@@ -143,7 +143,7 @@ class MetadataCore {
   bool Step(TimePoint now, SnapshotWalk& walk, uint32_t max_keys);
   // The first call on a new core. Until args.quiet has passed, kUnavailableInCurrentStatus is the answer to writes, removals and
   // renames, and steps of removing walks do nothing.
-  RestoreReport Restore(TimePoint now, Restorer restorer, const RestoreArgs& args);
+  RestoreReport Restore(TimePoint now, const Restorer& restorer, const RestoreArgs& args);
 
   Counters GetCounters() const;
 

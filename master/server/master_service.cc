@@ -73,12 +73,16 @@ Result<std::unique_ptr<MasterService>> MasterService::Create(const MasterService
   std::unique_ptr<MasterService> service(
       new MasterService(options, clock, term, seed, std::move(store)));
   if (recovered.has_value()) {
-    const uint64_t sequence = recovered->last_sequence;
-    service->Restore(*std::move(recovered), begun);
-    service->StartDurability(sequence);
+    service->Restore(*recovered, begun);
+    service->StartDurability(recovered->last_sequence);
   }
   if (options.background) {
-    service->background_ = std::thread([raw = service.get()] { raw->BackgroundLoop(); });
+    // What was recovered is freed in there: a million records take a while, and nobody has to wait for that.
+    service->background_ =
+        std::thread([raw = service.get(), spent = std::move(recovered)]() mutable {
+          spent.reset();
+          raw->BackgroundLoop();
+        });
   }
   return service;
 }

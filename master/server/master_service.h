@@ -152,7 +152,7 @@ class MasterService final : public MasterApi {
   void BackgroundLoop();
 
   // master_service_durability.cc
-  void Restore(Recovered recovered, TimePoint begun);
+  void Restore(const Recovered& recovered, TimePoint begun);
   void StartDurability(uint64_t sequence);
   // After an operation, before the lock is given back: its records go to the log.
   void Publish() MC_REQUIRES(mutex_);

@@ -34,7 +34,7 @@ bool Begins(MasterCall call) {
 
 }  // namespace
 
-void MasterService::Restore(Recovered recovered, TimePoint begun) {
+void MasterService::Restore(const Recovered& recovered, TimePoint begun) {
   RestoreSummary summary;
   summary.snapshot = recovered.snapshot;
   summary.snapshot_records = recovered.snapshot_records;
@@ -47,7 +47,7 @@ void MasterService::Restore(Recovered recovered, TimePoint begun) {
   // Whoever opened the state store has locked it: a predecessor that could still answer would have it.
   args.quiet = Duration::zero();
   FairLock lock(mutex_);
-  summary.state = core_.Restore(clock_.Now(), std::move(recovered.restorer), args);
+  summary.state = core_.Restore(clock_.Now(), recovered.restorer, args);
   summary.took = clock_.Now() - begun;
   restored_ = std::move(summary);
 }

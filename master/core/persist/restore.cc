@@ -14,8 +14,8 @@ namespace {
 
 class Builder {
  public:
-  Builder(State& state, TimePoint now, Restorer restorer, const RestoreArgs& args)
-      : state_(state), now_(now), restorer_(std::move(restorer)), args_(args) {}
+  Builder(State& state, TimePoint now, const Restorer& restorer, const RestoreArgs& args)
+      : state_(state), now_(now), restorer_(restorer), args_(args) {}
 
   RestoreReport Run() {
     report_.bad_records = restorer_.bad_records();
@@ -173,7 +173,7 @@ class Builder {
 
   State& state_;
   const TimePoint now_;
-  const Restorer restorer_;
+  const Restorer& restorer_;
   const RestoreArgs args_;
   RestoreReport report_;
   std::vector<Chosen> chosen_;
@@ -183,14 +183,15 @@ class Builder {
 
 }  // namespace
 
-RestoreReport Restore(State& state, TimePoint now, Restorer restorer, const RestoreArgs& args) {
+RestoreReport Restore(State& state, TimePoint now, const Restorer& restorer,
+                      const RestoreArgs& args) {
   MC_CHECK(state.table.size() == 0 && state.pool.slot_count() == 0) << "not a new state";
   state.journal.Pause();
   state.quiet_until = SaturatingAdd(now, args.quiet);
   state.restored_upto = args.sequence;
   if (args.lease > Duration::zero())
     state.old_leases_end = SaturatingAdd(state.quiet_until, args.lease);
-  Builder builder(state, now, std::move(restorer), args);
+  Builder builder(state, now, restorer, args);
   const RestoreReport report = builder.Run();
   state.counters.leases_granted = 0;
   state.journal.Resume(args.sequence);

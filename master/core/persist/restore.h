@@ -27,6 +27,7 @@ struct RestoreReport {
 
 // `state` is new, and its term higher than that of every record. Segments are known, but not attached: nothing can be read or written
 // in them until their nodes mount them with a newer epoch, and they go away with their owners after the client ttl.
-RestoreReport Restore(State& state, TimePoint now, Restorer restorer, const RestoreArgs& args);
+RestoreReport Restore(State& state, TimePoint now, const Restorer& restorer,
+                      const RestoreArgs& args);
 
 }  // namespace mooncake::core
