@@ -287,19 +287,13 @@ class RemoteMaster final : public MasterApi {
   }
 
   Result<ClusterStatus> GetStatus(TimePoint deadline) override {
-    thriftgen::PlainRequest request;
-    thriftgen::GetStatusReply reply;
-    RETURN_IF_ERROR(
-        Call("GetStatus", &C::send_GetStatus, &C::recv_GetStatus, request, reply, deadline));
-    return OrGarbage(wire::Decode(std::move(reply.value)));
+    return PlainValue<thriftgen::GetStatusReply>("GetStatus", &C::send_GetStatus,
+                                                 &C::recv_GetStatus, deadline);
   }
 
   Result<SnapshotDescriptor> TakeSnapshot(TimePoint deadline) override {
-    thriftgen::PlainRequest request;
-    thriftgen::TakeSnapshotReply reply;
-    RETURN_IF_ERROR(Call("TakeSnapshot", &C::send_TakeSnapshot, &C::recv_TakeSnapshot, request,
-                         reply, deadline));
-    return OrGarbage(wire::Decode(std::move(reply.value)));
+    return PlainValue<thriftgen::TakeSnapshotReply>("TakeSnapshot", &C::send_TakeSnapshot,
+                                                    &C::recv_TakeSnapshot, deadline);
   }
 
   Result<std::vector<SnapshotDescriptor>> ListSnapshots(TimePoint deadline) override {
@@ -320,15 +314,22 @@ class RemoteMaster final : public MasterApi {
   }
 
   Result<DurabilityStatus> GetDurability(TimePoint deadline) override {
-    thriftgen::PlainRequest request;
-    thriftgen::GetDurabilityReply reply;
-    RETURN_IF_ERROR(Call("GetDurability", &C::send_GetDurability, &C::recv_GetDurability, request,
-                         reply, deadline));
-    return OrGarbage(wire::Decode(std::move(reply.value)));
+    return PlainValue<thriftgen::GetDurabilityReply>("GetDurability", &C::send_GetDurability,
+                                                     &C::recv_GetDurability, deadline);
   }
 
  private:
   using C = thriftgen::MasterRpcClient;
+
+  // Of a call that asks for one thing and says nothing more.
+  template <typename Reply, typename Send, typename Receive>
+  auto PlainValue(const char* name, Send send, Receive receive, TimePoint deadline)
+      -> decltype(wire::Decode(std::move(std::declval<Reply&>().value))) {
+    thriftgen::PlainRequest request;
+    Reply reply;
+    RETURN_IF_ERROR(Call(name, send, receive, request, reply, deadline));
+    return OrGarbage(wire::Decode(std::move(reply.value)));
+  }
 
   template <typename Request, typename Reply, typename Send, typename Receive>
   Status Call(const char* name, Send send, Receive receive, Request& request, Reply& reply,

@@ -63,6 +63,12 @@ std::optional<EvictionPolicyKind> ParseEvictionPolicy(std::string_view name) {
   return std::nullopt;
 }
 
+std::optional<Durability> ParseDurability(std::string_view name) {
+  if (name == "async") return Durability::kAsync;
+  if (name == "sync") return Durability::kSync;
+  return std::nullopt;
+}
+
 std::optional<MemoryAllocator> ParseMemoryAllocator(std::string_view name) {
   if (name == "offset") return MemoryAllocator::kOffset;
   if (name == "cachelib") return MemoryAllocator::kCachelib;

@@ -48,6 +48,9 @@ enum class Durability : uint8_t {
   kSync,   // End waits too
 };
 
+// Values of the flag `durability`: "async", "sync"; nullopt for anything else.
+std::optional<Durability> ParseDurability(std::string_view name);
+
 struct CoreOptions {
   // Read leases (flag default_kv_lease_ttl).
   Duration lease_ttl = Seconds(10);

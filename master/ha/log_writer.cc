@@ -105,21 +105,22 @@ void LogWriter::Settle(const std::vector<core::LogRecord>& batch, const Status& 
   settled_.NotifyAll();
 }
 
+// False: given up, since the storage fails and the writer is to stop.
+bool LogWriter::Write(const std::vector<core::LogRecord>& batch) {
+  for (;;) {
+    const Status status = store_.Append(batch);
+    if (status.ok()) on_durable_(batch.back().sequence);
+    Settle(batch, status);
+    if (status.ok()) return true;
+    MutexLock lock(mutex_);
+    if (stopping_) return false;
+  }
+}
+
 void LogWriter::Loop() {
   for (;;) {
     const std::vector<core::LogRecord> batch = NextBatch();
-    if (batch.empty()) break;
-    for (;;) {
-      const Status status = store_.Append(batch);
-      if (status.ok()) on_durable_(batch.back().sequence);
-      Settle(batch, status);
-      if (status.ok()) break;
-      MutexLock lock(mutex_);
-      if (!stopping_) continue;
-      ended_ = true;
-      settled_.NotifyAll();
-      return;
-    }
+    if (batch.empty() || !Write(batch)) break;
   }
   MutexLock lock(mutex_);
   ended_ = true;

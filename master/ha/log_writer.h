@@ -56,6 +56,7 @@ class LogWriter {
  private:
   void Loop();
   std::vector<core::LogRecord> NextBatch();
+  bool Write(const std::vector<core::LogRecord>& batch);
   void Settle(const std::vector<core::LogRecord>& batch, const Status& status);
 
   StateStore& store_;

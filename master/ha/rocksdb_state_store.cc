@@ -5,19 +5,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <system_error>
 #include <utility>
 
 #include "master/ha/rocksdb_log.h"
 #include "master/ha/sst_snapshots.h"
+#include "master/ha/storage_error.h"
 #include "transfer/base/unique_fd.h"
 
 namespace mooncake {
 namespace {
-
-Status Errno(ErrorCode code, const std::string& what) {
-  return {code, what + ": " + std::error_code(errno, std::generic_category()).message()};
-}
 
 class RocksDbStateStore final : public StateStore {
  public:
@@ -52,13 +48,12 @@ class RocksDbStateStore final : public StateStore {
 }  // namespace
 
 Result<std::unique_ptr<StateStore>> OpenRocksDbStateStore(const std::string& folder) {
-  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-    return Errno(ErrorCode::kPersistentFail, folder);
+  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return StorageError(folder);
   const std::string path = folder + "/lock";
   UniqueFd lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (lock.get() < 0) return Errno(ErrorCode::kPersistentFail, path);
+  if (lock.get() < 0) return StorageError(path);
   if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return Errno(ErrorCode::kPersistentFail, path);
+    if (errno != EWOULDBLOCK) return StorageError(path);
     return {ErrorCode::kUnavailableInCurrentStatus,
             folder + " is in use by another master; stop it, or choose another folder"};
   }

@@ -16,6 +16,7 @@
 #include "master/core/codec/record_codec.h"
 #include "master/ha/rocksdb_keys.h"
 #include "master/ha/snapshot_footer.h"
+#include "master/ha/storage_error.h"
 #include "transfer/base/crc32c.h"
 #include "transfer/base/unique_fd.h"
 
@@ -46,14 +47,9 @@ std::string IdAt(int64_t wall_ms) {
   return text;
 }
 
-Status Errno(const std::string& what) {
-  return {ErrorCode::kPersistentFail,
-          what + ": " + std::error_code(errno, std::generic_category()).message()};
-}
-
 Status SyncFolder(const std::string& folder) {
   const UniqueFd fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd.get() < 0 || fsync(fd.get()) != 0) return Errno("synchronising " + folder);
+  if (fd.get() < 0 || fsync(fd.get()) != 0) return StorageError("synchronising " + folder);
   return Status::Ok();
 }
 
@@ -116,7 +112,8 @@ class SstSnapshotWriter final : public SnapshotWriter {
     const std::string path = folder_ + "/" + id_ + kSuffix;
     std::error_code error;
     const uint64_t bytes = fs::file_size(unfinished_, error);
-    if (std::rename(unfinished_.c_str(), path.c_str()) != 0) return Errno("renaming to " + path);
+    if (std::rename(unfinished_.c_str(), path.c_str()) != 0)
+      return StorageError("renaming to " + path);
     finished_ = true;
     RETURN_IF_ERROR(SyncFolder(folder_));
     return SnapshotInfo{id_, footer, bytes, Status::Ok()};
@@ -211,7 +208,7 @@ Result<SnapshotFooter> SstSnapshots::Read(const std::string& id, const RecordSin
 
 Status SstSnapshots::Delete(const std::string& id) {
   if (id.find('/') != std::string::npos || unlink(PathOf(id).c_str()) != 0)
-    return Errno("deleting snapshot " + id);
+    return StorageError("deleting snapshot " + id);
   return Status::Ok();
 }
 

@@ -11,6 +11,7 @@
 #include "master/api/durability_types.h"
 #include "master/ha/rocksdb_log.h"
 #include "master/ha/sst_snapshots.h"
+#include "master/ha/storage_error.h"
 #include "transfer/base/unique_fd.h"
 
 namespace mooncake {
@@ -46,8 +47,7 @@ class RocksDbStateReader final : public StateReader {
     if (lock.get() >= 0 && flock(lock.get(), LOCK_SH | LOCK_NB) == 0) return Status::Ok();
     if (errno == EWOULDBLOCK)
       return {ErrorCode::kUnavailableInCurrentStatus, "a running master uses " + folder_};
-    return {ErrorCode::kPersistentFail,
-            path + ": " + std::error_code(errno, std::generic_category()).message()};
+    return StorageError(path);
   }
 
   const std::string folder_;

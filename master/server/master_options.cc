@@ -121,12 +121,7 @@ Status FinishState(MasterOptions& options) {
   if (options.snapshots.interval <= Duration::zero())
     return Status(ErrorCode::kInvalidParams, "snapshot_interval_seconds: must be more than 0");
   if (options.state_dir.empty()) return Status::Ok();
-  const bool sync = options.durability == "sync";
-  if (!sync && options.durability != "async")
-    return Status(ErrorCode::kInvalidParams,
-                  "durability: '" + options.durability + "' is not known");
-  options.core.durability = sync ? core::Durability::kSync : core::Durability::kAsync;
-  return Status::Ok();
+  return Choose("durability", options.durability, core::ParseDurability, options.core.durability);
 }
 
 }  // namespace

@@ -72,6 +72,21 @@ class TextWriter {
     if (!label.empty()) text_.append("{").append(label).append("}");
     text_.append(" ").append(std::to_string(value)).append("\n");
   }
+  // `counts` are those up to each bound, and last those above all of them.
+  template <typename Bounds, typename Counts>
+  void Histogram(const std::string& name, std::string_view help, const Bounds& bounds,
+                 const Counts& counts, uint64_t sum) {
+    Header(name, help, "histogram");
+    uint64_t total = 0;
+    for (size_t i = 0; i < bounds.size(); ++i) {
+      total += counts[i];
+      Value(name + "_bucket", "le=\"" + std::to_string(bounds[i]) + "\"", total);
+    }
+    total += counts.back();
+    Value(name + "_bucket", "le=\"+Inf\"", total);
+    Value(name + "_sum", "", sum);
+    Value(name + "_count", "", total);
+  }
   std::string Take() { return std::move(text_); }
 
  private:
@@ -106,21 +121,6 @@ void WriteCalls(const MasterCounters& counters, TextWriter& out) {
     out.Counter(batch + "_items_total", "Keys in calls", call.items);
     out.Counter(batch + "_failed_items_total", "Keys that failed", call.failed_items);
   }
-}
-
-void WriteValueSizes(const MasterCounters& counters, TextWriter& out) {
-  static constexpr std::string_view kName = "master_value_size_bytes";
-  out.Header(kName, "Sizes of objects for which a put was started", "histogram");
-  uint64_t total = 0;
-  for (size_t i = 0; i < kValueSizeBounds.size(); ++i) {
-    total += counters.value_sizes[i];
-    out.Value("master_value_size_bytes_bucket",
-              "le=\"" + std::to_string(kValueSizeBounds[i]) + "\"", total);
-  }
-  total += counters.value_sizes.back();
-  out.Value("master_value_size_bytes_bucket", "le=\"+Inf\"", total);
-  out.Value("master_value_size_bytes_sum", "", counters.value_bytes);
-  out.Value("master_value_size_bytes_count", "", total);
 }
 
 void WriteSegments(MasterService& service, TextWriter& out) {
@@ -177,19 +177,9 @@ void WriteObjects(const core::Counters& c, TextWriter& out) {
 void WriteSnapshots(const SnapshotNumbers& n, TextWriter& out) {
   out.Counter("master_snapshot_success_total", "Snapshots taken since the start", n.taken);
   out.Counter("master_snapshot_fail_total", "Snapshots that could not be taken", n.failed);
-  out.Header("master_snapshot_duration_ms",
-             "Milliseconds from the begin of a snapshot until it was safe on the disk",
-             "histogram");
-  uint64_t total = 0;
-  for (size_t i = 0; i < kSnapshotMsBounds.size(); ++i) {
-    total += n.durations[i];
-    out.Value("master_snapshot_duration_ms_bucket",
-              "le=\"" + std::to_string(kSnapshotMsBounds[i]) + "\"", total);
-  }
-  total += n.durations.back();
-  out.Value("master_snapshot_duration_ms_bucket", "le=\"+Inf\"", total);
-  out.Value("master_snapshot_duration_ms_sum", "", n.total_ms);
-  out.Value("master_snapshot_duration_ms_count", "", total);
+  out.Histogram("master_snapshot_duration_ms",
+                "Milliseconds from the begin of a snapshot until it was safe on the disk",
+                kSnapshotMsBounds, n.durations, n.total_ms);
   out.Gauge("master_snapshot_last_begun_ms",
             "When the last one was begun, in milliseconds since 1970; 0 = none since the start",
             static_cast<uint64_t>(n.last.footer.wall_ms));
@@ -219,7 +209,8 @@ std::string MetricsText(MasterService& service, const ConnectionNumbers& connect
   const MasterCounters& counters = service.counters();
   WriteObjects(service.core_counters(), out);
   WriteSegments(service, out);
-  WriteValueSizes(counters, out);
+  out.Histogram("master_value_size_bytes", "Sizes of objects for which a put was started",
+                kValueSizeBounds, counters.value_sizes, counters.value_bytes);
   const CallCounters& gets = counters.of(MasterCall::kGetReplicaList);
   out.Counter("total_get_nums_", "Keys whose replicas were asked for", gets.items);
   out.Counter("valid_get_nums_", "Of these, found", gets.items - gets.failed_items);

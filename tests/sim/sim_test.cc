@@ -66,19 +66,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Simulation, CoversFaultsAndReads) {
   SimReport sum;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
-    const SimReport report = RunSimulation(SimOptions{seed, Canary::kNone, nullptr});
-    sum.reads_checked += report.reads_checked;
-    sum.crashed += report.crashed;
-    sum.frozen += report.frozen;
-    sum.dropped += report.dropped;
-    sum.restores += report.restores;
-    sum.from_snapshots += report.from_snapshots;
-    sum.successions += report.successions;
-    sum.versions_restored += report.versions_restored;
-    sum.nodes_left += report.nodes_left;
-    sum.clients.cleared += report.clients.cleared;
-    sum.clients.reported += report.clients.reported;
-    sum.clients.directories_renamed += report.clients.directories_renamed;
+    Add(sum, RunSimulation(SimOptions{seed, Canary::kNone, nullptr}));
   }
   EXPECT_GT(sum.reads_checked, 1000u);
   EXPECT_GT(sum.crashed, 20u);

@@ -221,6 +221,36 @@ class Simulation {
 
 }  // namespace
 
+void Add(SimReport& sum, const SimReport& one) {
+  sum.events += one.events;
+  sum.simulated += one.simulated;
+  sum.clients.operations += one.clients.operations;
+  sum.clients.puts_ok += one.clients.puts_ok;
+  sum.clients.puts_failed += one.clients.puts_failed;
+  sum.clients.gets_ok += one.clients.gets_ok;
+  sum.clients.gets_failed += one.clients.gets_failed;
+  sum.clients.not_found += one.clients.not_found;
+  sum.clients.leases_lost += one.clients.leases_lost;
+  sum.reads_checked += one.reads_checked;
+  sum.dropped += one.dropped;
+  sum.repeated += one.repeated;
+  sum.frozen += one.frozen;
+  sum.crashed += one.crashed;
+  sum.cut += one.cut;
+  sum.takeovers += one.takeovers;
+  sum.restores += one.restores;
+  sum.versions_restored += one.versions_restored;
+  sum.from_snapshots += one.from_snapshots;
+  sum.successions += one.successions;
+  sum.nodes_left += one.nodes_left;
+  sum.clients.renewals += one.clients.renewals;
+  sum.clients.removed += one.clients.removed;
+  sum.clients.renamed += one.clients.renamed;
+  sum.clients.directories_renamed += one.clients.directories_renamed;
+  sum.clients.cleared += one.clients.cleared;
+  sum.clients.reported += one.clients.reported;
+}
+
 SimReport RunSimulation(const SimOptions& options) { return Simulation(options).Run(); }
 
 std::optional<Canary> ParseCanary(const std::string& name) {

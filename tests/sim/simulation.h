@@ -31,6 +31,9 @@ struct SimReport {
   uint64_t nodes_left = 0;      // gracefully
 };
 
+// Counts of one run more; violation and digest are of a run alone.
+void Add(SimReport& sum, const SimReport& one);
+
 // Equal options, equal report.
 SimReport RunSimulation(const SimOptions& options);
 

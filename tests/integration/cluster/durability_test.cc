@@ -20,21 +20,12 @@ namespace fs = std::filesystem;
 
 class StateFolder {
  public:
-  StateFolder() {
-    std::string name = ::testing::TempDir() + "mc-test-master-XXXXXX";
-    path_ = mkdtemp(name.data());
-  }
-  ~StateFolder() {
-    if (small_disk_) umount2(path_.c_str(), MNT_DETACH);
-    fs::remove_all(path_);
-  }
   // From now on it is a disk of so many bytes.
   void MakeSmall(const std::string& bytes) {
     const std::string options = "size=" + bytes;
-    ASSERT_EQ(mount("mc-test", path_.c_str(), "tmpfs", 0, options.c_str()), 0) << "needs root";
-    small_disk_ = true;
+    ASSERT_EQ(mount("mc-test", path().c_str(), "tmpfs", 0, options.c_str()), 0) << "needs root";
   }
-  std::string path() const { return path_; }
+  const std::string& path() const { return folder_.path(); }
   MasterSpec Master(const std::string& durability) const {
     MasterSpec spec = QuickMaster();
     spec.flags.push_back("--state_dir=" + path() + "/state");
@@ -43,8 +34,7 @@ class StateFolder {
   }
 
  private:
-  fs::path path_;
-  bool small_disk_ = false;
+  TempFolder folder_;
 };
 
 // MC_SEEDS=100 for as many.

@@ -8,6 +8,7 @@
 
 #include "master/ha/recovery.h"
 #include "master/ha/rocksdb_state_store.h"
+#include "tests/support/process.h"
 #include "tests/unit/master/ha/ha_fixture.h"
 
 namespace mooncake {
@@ -18,19 +19,7 @@ using testing::ASegment;
 using testing::AVersion;
 using testing::Gone;
 using testing::Numbered;
-
-class Folder {
- public:
-  Folder() {
-    std::string name = ::testing::TempDir() + "mc-test-state-XXXXXX";
-    path_ = mkdtemp(name.data());
-  }
-  ~Folder() { fs::remove_all(path_); }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
+using testing::TempFolder;
 
 std::unique_ptr<StateStore> Open(const fs::path& folder) {
   auto store = OpenRocksDbStateStore(folder);
@@ -70,7 +59,7 @@ class StateStoreSuite : public ::testing::TestWithParam<Kind> {
     return *info;
   }
 
-  Folder folder_;
+  TempFolder folder_;
   std::shared_ptr<testing::MemoryDisk> disk_ = std::make_shared<testing::MemoryDisk>();
   std::unique_ptr<StateStore> store_;
 };
@@ -193,17 +182,17 @@ class DamagedDisk : public ::testing::Test {
     return files;
   }
 
-  Folder original_;
+  TempFolder original_;
 };
 
 // Never a crash, never a key that was removed; and where a snapshot's block is hit, all but its records.
 TEST_F(DamagedDisk, WhateverByteIsChangedTheStartIsCleanAndNothingRemovedComesBack) {
   for (const fs::path& file : Files()) {
-    const uint64_t size = fs::file_size(original_.path() / file);
+    const uint64_t size = fs::file_size(fs::path(original_.path()) / file);
     for (uint64_t part = 0; part < 12; ++part) {
-      Folder copy;
+      TempFolder copy;
       fs::copy(original_.path(), copy.path(), fs::copy_options::recursive);
-      Flip(copy.path() / file, size * part / 12);
+      Flip(fs::path(copy.path()) / file, size * part / 12);
       SCOPED_TRACE(file.string() + " byte " + std::to_string(size * part / 12));
       const auto store = Open(copy.path());
       ASSERT_NE(store, nullptr);
@@ -228,7 +217,7 @@ TEST_F(DamagedDisk, ANewestSnapshotThatCannotBeReadIsPassedOverForTheOneBefore) 
     auto writer = store->BeginSnapshot(9999);
     const auto taken = (*writer)->Finish({0, kInLog + 1, kInLog + 1, Term{2}, 9999});
     ASSERT_TRUE(taken.ok()) << taken.message();
-    newest = original_.path() / "snapshots" / (taken->id + ".sst");
+    newest = fs::path(original_.path()) / "snapshots" / (taken->id + ".sst");
   }
   fs::resize_file(newest, fs::file_size(newest) - 1);
   const auto store = Open(original_.path());
