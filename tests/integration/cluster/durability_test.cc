@@ -179,7 +179,7 @@ TEST(DurableMaster, AllIsReadableSoonAfterARestart) {
 
 TEST(DurableMaster, AMountReadsOnAfterARestart) {
   StateFolder state;
-  ClusterProcess cluster(state.Master("async"));
+  ClusterProcess cluster(state.Master("sync"));
   cluster.StartNode({.name = "a"});
   ASSERT_TRUE(cluster.WaitForSegments(1));
   const std::string folder = state.path() + "/mnt";
