@@ -62,6 +62,13 @@ struct PutResult {
   uint32_t replicas = 0;  // written; may be fewer than asked for
 };
 
+// Bytes as the store counts them, seals and rounding included.
+struct StoreSpace {
+  uint64_t total = 0;
+  uint64_t used = 0;     // may be more than `total`, when capacity was lost or a quota lowered
+  uint64_t objects = 0;  // may count those being written
+};
+
 struct PutItem {
   std::string key;
   ByteSpan value;  // must stay until the call returns
@@ -158,6 +165,10 @@ class Client {
   // unregistered by its start. kInvalidParams: overlaps memory that is registered. kNotSupported: the limit of locked memory.
   virtual Status RegisterMemory(MutableByteSpan memory) = 0;
   virtual Status UnregisterMemory(const std::byte* start) = 0;
+
+  // What there is for this client's tenant: its quota, or with a master that keeps none, the whole store. Nothing for a tenant without a
+  // quota where there are some.
+  virtual Result<StoreSpace> Space(Duration timeout = {}) = 0;
 
   // The metadata service as this client sees it: status, segments, clients. Lives as long as the client.
   virtual MasterApi& master() = 0;

@@ -55,6 +55,8 @@ class StoreClient final : public Client {
     return context_->data.UnregisterMemory(start);
   }
 
+  Result<StoreSpace> Space(Duration timeout) override;
+
   MasterApi& master() override { return *context_->master; }
 
  private:

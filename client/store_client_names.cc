@@ -151,4 +151,16 @@ Result<uint64_t> StoreClient::RenamePrefix(std::string_view from_prefix, std::st
                                         std::string(to_prefix), context_->DeadlineOf(timeout));
 }
 
+Result<StoreSpace> StoreClient::Space(Duration timeout) {
+  RETURN_IF_ERROR(CheckCall(timeout));
+  const TimePoint deadline = context_->DeadlineOf(timeout);
+  const auto quota = context_->master->GetQuota(context_->options.tenant, deadline);
+  if (quota.ok())
+    return StoreSpace{.total = quota->effective, .used = quota->charged, .objects = quota->objects};
+  if (quota.code() == ErrorCode::kTenantNotRegistered) return StoreSpace{};
+  if (quota.code() != ErrorCode::kUnavailableInCurrentMode) return quota.status();
+  ASSIGN_OR_RETURN(const ClusterStatus status, context_->master->GetStatus(deadline));
+  return StoreSpace{.total = status.capacity, .used = status.used, .objects = status.object_count};
+}
+
 }  // namespace mooncake::internal

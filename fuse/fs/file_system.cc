@@ -30,15 +30,15 @@ ErrnoOr<Capacity> FileSystem::GetCapacity() {
     MutexLock lock(capacity_mutex_);
     if (capacity_ && state_.clock.Now() < capacity_until_) return *capacity_;
   }
-  const auto status = state_.client.master().GetStatus(state_.Deadline());
+  const auto space = state_.client.Space(state_.options.timeout);
   MutexLock lock(capacity_mutex_);
   capacity_until_ = state_.clock.Now() + kCapacityLife;
-  if (status.ok()) {
-    const uint64_t free = status->capacity - std::min(status->capacity, status->used);
-    capacity_ = Capacity{
-        .total_bytes = status->capacity, .free_bytes = free, .objects = status->object_count};
+  if (space.ok()) {
+    const uint64_t free = space->total - std::min(space->total, space->used);
+    capacity_ =
+        Capacity{.total_bytes = space->total, .free_bytes = free, .objects = space->objects};
   }
-  if (!capacity_) return ErrnoOf(status.code());
+  if (!capacity_) return ErrnoOf(space.code());
   return *capacity_;
 }
 

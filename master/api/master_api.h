@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "master/api/durability_types.h"
+#include "master/api/quota_types.h"
 #include "master/api/types.h"
 #include "transfer/base/result.h"
 
@@ -134,6 +135,22 @@ class MasterApi {
   // Reads all of it. kInvalidParams: no id at all; kObjectNotFound: none of that id; kPersistentFail: it cannot be used.
   virtual Result<SnapshotVerdict> VerifySnapshot(const std::string& id, TimePoint deadline) = 0;
   virtual Result<DurabilityStatus> GetDurability(TimePoint deadline) = 0;
+
+  // --- quotas of tenants ---------------------------------------------------------------------
+  // All of these: kUnavailableInCurrentMode when this master keeps no quotas (no enable_multi_tenants). Changes are kept where the
+  // master was told to keep them before they count; kPersistentFail when that fails, kUnavailableInCurrentStatus while another change is
+  // being kept: nothing is changed then.
+  //
+  // kTenantNotRegistered: the tenant has neither quota nor object. One with objects only is answered; it may read and remove.
+  virtual Result<TenantQuota> GetQuota(const std::string& tenant, TimePoint deadline) = 0;
+  // kInvalidParams: no tenant, 0 bytes or more than kMaxQuotaBytes, more than kMaxQuotas tenants.
+  virtual Result<TenantQuota> SetQuota(const std::string& tenant, uint64_t bytes,
+                                       TimePoint deadline) = 0;
+  // As it was. kTenantNotRegistered: it has no quota; kTenantNotEmpty: it has objects, or bytes held for leases.
+  virtual Result<TenantQuota> DeleteQuota(const std::string& tenant, TimePoint deadline) = 0;
+  // By name, those after `start_after`; 1 to kMaxListLimit of them.
+  virtual Result<QuotaList> ListQuotas(const std::string& start_after, uint32_t limit,
+                                       TimePoint deadline) = 0;
 };
 
 }  // namespace mooncake

@@ -318,8 +318,47 @@ class RemoteMaster final : public MasterApi {
                                                      &C::recv_GetDurability, deadline);
   }
 
+  Result<TenantQuota> GetQuota(const std::string& tenant, TimePoint deadline) override {
+    thriftgen::QuotaRequest request;
+    request.tenant = tenant;
+    return Quota("GetQuota", &C::send_GetQuota, &C::recv_GetQuota, request, deadline);
+  }
+
+  Result<TenantQuota> SetQuota(const std::string& tenant, uint64_t bytes,
+                               TimePoint deadline) override {
+    thriftgen::SetQuotaRequest request;
+    request.tenant = tenant;
+    request.requested = static_cast<int64_t>(bytes);
+    return Quota("SetQuota", &C::send_SetQuota, &C::recv_SetQuota, request, deadline);
+  }
+
+  Result<TenantQuota> DeleteQuota(const std::string& tenant, TimePoint deadline) override {
+    thriftgen::QuotaRequest request;
+    request.tenant = tenant;
+    return Quota("DeleteQuota", &C::send_DeleteQuota, &C::recv_DeleteQuota, request, deadline);
+  }
+
+  Result<QuotaList> ListQuotas(const std::string& start_after, uint32_t limit,
+                               TimePoint deadline) override {
+    thriftgen::ListQuotasRequest request;
+    request.start_after = start_after;
+    request.limit = static_cast<int32_t>(std::min<uint32_t>(limit, kMaxListLimit + 1));
+    thriftgen::ListQuotasReply reply;
+    RETURN_IF_ERROR(
+        Call("ListQuotas", &C::send_ListQuotas, &C::recv_ListQuotas, request, reply, deadline));
+    return OrGarbage(wire::Decode(std::move(reply)));
+  }
+
  private:
   using C = thriftgen::MasterRpcClient;
+
+  template <typename Request, typename Send>
+  Result<TenantQuota> Quota(const char* name, Send send, void (C::*receive)(thriftgen::QuotaReply&),
+                            Request& request, TimePoint deadline) {
+    thriftgen::QuotaReply reply;
+    RETURN_IF_ERROR(Call(name, send, receive, request, reply, deadline));
+    return OrGarbage(wire::Decode(std::move(reply.value)));
+  }
 
   // Of a call that asks for one thing and says nothing more.
   template <typename Reply, typename Send, typename Receive>

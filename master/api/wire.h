@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "master/api/durability_types.h"
+#include "master/api/quota_types.h"
 #include "master/api/gen-cpp/common_types.h"
 #include "master/api/gen-cpp/master_types.h"
 #include "master/api/types.h"
@@ -97,6 +98,8 @@ thriftgen::ClientAddresses Encode(const ClientAddresses& addresses);
 thriftgen::ClusterStatus Encode(const ClusterStatus& status);
 thriftgen::Snapshot Encode(const SnapshotDescriptor& snapshot);
 thriftgen::DurabilityStatus Encode(const DurabilityStatus& status);
+thriftgen::TenantQuota Encode(const TenantQuota& quota);
+thriftgen::ListQuotasReply Encode(const QuotaList& list);
 
 Result<PingReply> Decode(thriftgen::PingReply&& in);
 Result<PutStartReply> Decode(thriftgen::PutStartResult&& in);
@@ -111,6 +114,8 @@ Result<ClusterStatus> Decode(thriftgen::ClusterStatus&& in);
 Result<SnapshotDescriptor> Decode(thriftgen::Snapshot&& in);
 Result<SnapshotVerdict> Decode(thriftgen::VerifySnapshotReply&& in);
 Result<DurabilityStatus> Decode(thriftgen::DurabilityStatus&& in);
+Result<TenantQuota> Decode(thriftgen::TenantQuota&& in);
+Result<QuotaList> Decode(thriftgen::ListQuotasReply&& in);
 
 // Of any of the above.
 template <typename Wire, typename T>

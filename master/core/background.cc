@@ -19,7 +19,9 @@ void ExpireDetached(State& state, TimePoint now, uint32_t& budget) {
     const auto version = state.detached.Take(*id);
     for (const ExtentRef& extent : version->extents) state.counters.detached_bytes -= extent.length;
     if (version->part_of != kNoPut) ForgetRest(state, version->part_of, *id);
-    ReleaseAfter(state, version->extents, version->released_by);
+    ReleaseAfter(state, *version->tenant, version->extents, version->released_by);
+    --version->tenant->books.nameless;
+    state.table.ForgetIfUnused(version->tenant);
   }
 }
 

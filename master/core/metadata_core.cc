@@ -243,6 +243,24 @@ std::vector<std::string> MetadataCore::SegmentNames(
 }
 ClusterStatus MetadataCore::GetStatus() const { return core::GetStatus(*state_); }
 
+Status MetadataCore::CheckQuota(const std::string& tenant, uint64_t bytes) const {
+  return core::CheckQuota(*state_, tenant, bytes);
+}
+Result<TenantQuota> MetadataCore::SetQuota(const std::string& tenant, uint64_t bytes) {
+  return core::SetQuota(*state_, tenant, bytes);
+}
+Result<TenantQuota> MetadataCore::CloseQuota(const std::string& tenant) {
+  return core::CloseQuota(*state_, tenant);
+}
+void MetadataCore::ReopenQuota(const std::string& tenant) { core::ReopenQuota(*state_, tenant); }
+void MetadataCore::DropQuota(const std::string& tenant) { core::DropQuota(*state_, tenant); }
+Result<TenantQuota> MetadataCore::GetQuota(const std::string& tenant) const {
+  return core::GetQuota(*state_, tenant);
+}
+Result<QuotaList> MetadataCore::ListQuotas(const std::string& start_after, uint32_t limit) const {
+  return core::ListQuotas(*state_, start_after, limit);
+}
+
 TickResult MetadataCore::Tick(TimePoint now, uint32_t budget) {
   return core::Tick(*state_, now, budget);
 }

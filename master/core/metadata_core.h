@@ -15,6 +15,7 @@
 
 #include <absl/functional/function_ref.h>
 
+#include "master/api/quota_types.h"
 #include "master/api/types.h"
 #include "master/core/counters.h"
 #include "master/core/options.h"
@@ -119,6 +120,15 @@ class MetadataCore {
   std::vector<std::string> SegmentNames(std::span<const ReplicaDescriptor> replicas) const;
   // `version` and `uptime` are the caller's to fill.
   ClusterStatus GetStatus() const;
+
+  // --- quotas: see ops/ops.h; what they mean is in README.md ---
+  Status CheckQuota(const std::string& tenant, uint64_t bytes) const;
+  Result<TenantQuota> SetQuota(const std::string& tenant, uint64_t bytes);
+  Result<TenantQuota> CloseQuota(const std::string& tenant);
+  void ReopenQuota(const std::string& tenant);
+  void DropQuota(const std::string& tenant);
+  Result<TenantQuota> GetQuota(const std::string& tenant) const;
+  Result<QuotaList> ListQuotas(const std::string& start_after, uint32_t limit) const;
 
   // --- background ---
   // At most about `budget` items (puts, versions, clients, replicas; up to 3 us each in a large table) of

@@ -53,13 +53,37 @@ Object* ObjectTable::Find(const Tenant& tenant, std::string_view key) const {
   return it == part.end() ? nullptr : *it;
 }
 
-Object* ObjectTable::Insert(std::string_view tenant, std::string_view key) {
-  auto it = tenants_.find(tenant);
-  if (it == tenants_.end()) {
-    it = tenants_.emplace(std::string(tenant), std::make_unique<Tenant>()).first;
-    it->second->name = std::string(tenant);
+Tenant& ObjectTable::FindOrAddTenant(std::string_view name) {
+  if (Tenant* known = FindTenant(name)) return *known;
+  const auto it = tenants_.emplace(std::string(name), std::make_unique<Tenant>()).first;
+  Tenant& tenant = *it->second;
+  tenant.name = std::string(name);
+  if (free_numbers_.empty()) {
+    tenant.number = static_cast<uint32_t>(by_number_.size());
+    by_number_.push_back(&tenant);
+  } else {
+    tenant.number = free_numbers_.back();
+    free_numbers_.pop_back();
+    by_number_[tenant.number] = &tenant;
   }
-  Tenant* owner = it->second.get();
+  return tenant;
+}
+
+void ObjectTable::ForgetIfUnused(Tenant* tenant) {
+  const TenantBooks& books = tenant->books;
+  if (tenant->objects > 0 || books.nameless > 0 || books.requested > 0) return;
+  MC_CHECK(books.charged == 0) << books.charged;
+  MC_CHECK(tenant->readable.empty() && tenant->writing.empty() && tenant->groups.empty());
+  if (last_ == tenant) last_ = nullptr;
+  by_number_[tenant->number] = nullptr;
+  free_numbers_.push_back(tenant->number);
+  const auto it = tenants_.find(tenant->name);
+  MC_CHECK(it != tenants_.end());
+  tenants_.erase(it);
+}
+
+Object* ObjectTable::Insert(std::string_view tenant, std::string_view key) {
+  Tenant* owner = &FindOrAddTenant(tenant);
   Object* object = Object::Create(owner, HashOf(*owner, key), key);
   MC_CHECK(PartOf(object->hash).insert(object).second);
   owner->longest_key = std::max(owner->longest_key, key.size());
@@ -74,12 +98,8 @@ void ObjectTable::Erase(Object* object) {
   MC_CHECK(PartOf(object->hash).erase(object) == 1);
   Object::Destroy(object);
   --size_;
-  if (--tenant->objects > 0) return;
-  MC_CHECK(tenant->readable.empty() && tenant->writing.empty() && tenant->groups.empty());
-  if (last_ == tenant) last_ = nullptr;
-  const auto it = tenants_.find(tenant->name);
-  MC_CHECK(it != tenants_.end());
-  tenants_.erase(it);
+  --tenant->objects;
+  ForgetIfUnused(tenant);
 }
 
 }  // namespace mooncake::core

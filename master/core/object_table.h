@@ -24,14 +24,32 @@ struct KeyOrder {
 };
 using KeyIndex = absl::btree_set<Object*, KeyOrder>;
 
-// Exists while it has an object.
+// What a tenant may use and does use; quota.h.
+struct TenantBooks {
+  uint64_t charged =
+      0;  // bytes of the blocks that it holds, under whatever name or none; those that wait for the log do not count
+  uint64_t nameless = 0;   // detached versions and discarded puts
+  uint64_t requested = 0;  // 0: no policy
+  uint64_t effective = 0;  // what the capacity allows of it
+  bool closed = false;     // its policy is about to go: no new writes
+  // Eviction within the tenant goes on behind this key, and has met so many objects since the last victim.
+  std::string hand;
+  uint64_t looked = 0;
+  uint64_t wish = 0;  // bytes that a put lacked; State::wishing
+  uint64_t evicted_bytes = 0;
+  uint64_t rejected = 0;  // puts, since start
+};
+
+// Exists while it has an object, a nameless version or a policy.
 struct Tenant {
   std::string name;
+  uint32_t number = 0;     // small; used again when it is gone
   uint64_t objects = 0;    // in the table, readable or not
   size_t longest_key = 0;  // there ever was
   KeyIndex readable;       // objects with a version
   KeyIndex writing;        // objects with a write in progress
   absl::btree_map<std::string, std::unique_ptr<Group>, std::less<>> groups;
+  TenantBooks books;
 };
 using TenantMap = absl::btree_map<std::string, std::unique_ptr<Tenant>, std::less<>>;
 
@@ -55,6 +73,10 @@ class ObjectTable {
 
   const Tenant* FindTenant(std::string_view name) const;
   Tenant* FindTenant(std::string_view name);
+  Tenant& FindOrAddTenant(std::string_view name);
+  // To be called when it may have lost the last thing that keeps it; don't touch it afterwards.
+  void ForgetIfUnused(Tenant* tenant);
+  Tenant& tenant(uint32_t number) { return *by_number_[number]; }
   const TenantMap& tenants() const { return tenants_; }
   uint64_t size() const { return size_; }
 
@@ -87,6 +109,8 @@ class ObjectTable {
 
   std::vector<Part> parts_;
   TenantMap tenants_;
+  std::vector<Tenant*> by_number_;
+  std::vector<uint32_t> free_numbers_;
   mutable const Tenant* last_ = nullptr;  // the tenant found last: most calls ask for the same
   uint64_t size_ = 0;
 };

@@ -87,6 +87,8 @@ struct CoreOptions {
   // An object that fits no hole is split, but not into pieces smaller than this (the last one excepted).
   uint64_t min_slice_bytes = 1 << 20;
   Durability durability = Durability::kNone;
+  // Only tenants with a quota may write, and no more than it allows; quota.h.
+  bool multi_tenants = false;
 
   // kInvalidParams naming the first option that makes no sense, and why.
   Status Validate() const;

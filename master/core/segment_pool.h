@@ -33,6 +33,7 @@ struct Segment {
   uint64_t extents = 0;                         // not yet returned, whoever holds them
   uint64_t held = 0;                            // bytes used only until the log is durable
   uint64_t replicas = 0;                        // readable ones with an extent here
+  std::vector<uint64_t> charged;                // bytes, by number of the tenant; may be shorter
   uint32_t sweep_next = 0;                      // dead: next handle to look at
   bool quarantined = false;                     // takes nothing new; readable
   // Clients that lately reported a failure, and when; oldest first, bounded by the threshold.
@@ -93,6 +94,11 @@ class SegmentPool {
   void SetOwner(const ExtentRef& extent, Object* object);
   Object* Owner(uint32_t slot, uint32_t block) const;
 
+  // Of its block; 0 on a dead segment.
+  uint64_t BytesOf(const ExtentRef& extent) const {
+    const Segment& segment = at(extent.slot);
+    return segment.live ? segment.allocator->BlockBytes(extent.block) : 0;
+  }
   uint64_t capacity() const { return capacity_; }
   uint64_t used() const { return used_; }
   uint64_t held() const { return held_; }

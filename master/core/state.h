@@ -25,11 +25,13 @@ namespace mooncake::core {
 
 // Space of a write that is over for its client, but whose bytes may still arrive: held until nobody can write.
 struct DiscardedPut {
+  Tenant* tenant = nullptr;  // the charge is its
   ExtentList extents;
 };
 
 // A version without a name, kept for the holders of leases.
 struct DetachedVersion {
+  Tenant* tenant = nullptr;  // the charge is its
   ExtentList extents;
   uint64_t released_by = 0;  // sequence of the record that took its name
   PutId part_of = kNoPut;    // only the living rest of a replica; see State::rests
@@ -102,6 +104,8 @@ struct State {
   bool evicting = false;              // above the watermark a while ago, not yet below the low mark
   uint64_t eviction_wish = 0;         // bytes that a PutStart lacked
   uint64_t hole_wish = 0;             // bytes that it lacked in one piece
+  uint64_t quota_count = 0;           // tenants with a policy
+  std::vector<std::string> wishing;   // tenants with a wish, each once
   uint64_t rename_count = 0;
   std::vector<PrefixRename> renames;                   // not finished; no two touch the same keys
   absl::btree_map<uint64_t, uint64_t> rename_results;  // moved objects, until the walk asks

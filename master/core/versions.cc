@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "master/core/persist/outcomes.h"
+#include "master/core/quota.h"
 #include "master/core/replicas.h"
 #include "transfer/base/check.h"
 
@@ -69,13 +70,15 @@ void ForgetSoftPin(State& state, Object& object) {
   object.extra->soft_pin_until = TimePoint{};
 }
 
-void Detach(State& state, PutId id, TimePoint until, ExtentList extents, uint64_t released_by,
-            PutId part_of = kNoPut) {
+void Detach(State& state, Tenant& tenant, PutId id, TimePoint until, ExtentList extents,
+            uint64_t released_by, PutId part_of = kNoPut) {
   for (const ExtentRef& extent : extents) {
     state.pool.SetOwner(extent, nullptr);
     state.counters.detached_bytes += extent.length;
   }
-  state.detached.Insert(id, until, DetachedVersion{std::move(extents), released_by, part_of});
+  ++tenant.books.nameless;
+  state.detached.Insert(id, until,
+                        DetachedVersion{&tenant, std::move(extents), released_by, part_of});
 }
 
 }  // namespace
@@ -161,7 +164,8 @@ void Commit(State& state, Object& object, NewVersion version, TimePoint now) {
   LogCommit(state, object);
 }
 
-void ReleaseAll(State& state, std::span<const ExtentRef> extents) {
+void ReleaseAll(State& state, Tenant& tenant, std::span<const ExtentRef> extents) {
+  Uncharge(state, tenant, extents);
   for (const ExtentRef& extent : extents) state.pool.Release(extent);
 }
 
@@ -192,11 +196,11 @@ void DropVersion(State& state, Object* object, TimePoint now) {
   const TimePoint lease_end = LeaseEnd(state, *object);
   // Not readable, but a part of it may lie in a living segment, where somebody reads it.
   if (lease_end > now && (extents.empty() || AnyLive(state, extents))) {
-    Detach(state, object->put_id, lease_end, extents, released_by);
+    Detach(state, *object->tenant, object->put_id, lease_end, extents, released_by);
     ForgetVersion(state, *object);
   } else {
     ForgetVersion(state, *object);
-    ReleaseAfter(state, extents, released_by);
+    ReleaseAfter(state, *object->tenant, extents, released_by);
   }
   if (object->pending == nullptr) state.table.Erase(object);
 }
@@ -228,9 +232,9 @@ static ExtentList TakeDeadReplicas(const State& state, ExtentList& extents) {
                       [&](std::span<const ExtentRef> replica) { return !AllLive(state, replica); });
 }
 
-void ReleaseDeadReplicas(State& state, ExtentList& extents) {
+void ReleaseDeadReplicas(State& state, Tenant& tenant, ExtentList& extents) {
   // Their parts on living segments must not be reused before the death of the others is durable.
-  ReleaseAfter(state, TakeDeadReplicas(state, extents), state.journal.last());
+  ReleaseAfter(state, tenant, TakeDeadReplicas(state, extents), state.journal.last());
 }
 
 void RenewRests(State& state, PutId version, TimePoint until) {
@@ -271,11 +275,11 @@ void DropDeadReplicas(State& state, Object* object, TimePoint now) {
   ChangeReplicas(state, *object, now,
                  [&](ExtentList& extents) { dead = TakeDeadReplicas(state, extents); });
   if (!IsLeased(state, *object, now) || !AnyLive(state, dead))
-    return ReleaseAfter(state, dead, state.journal.last());
+    return ReleaseAfter(state, *object->tenant, dead, state.journal.last());
   const PutId rest{FirstPutIdOf(state.term).value | ++state.put_count};
   state.rests[object->put_id].push_back(rest);
-  Detach(state, rest, LeaseEnd(state, *object), std::move(dead), state.journal.last(),
-         object->put_id);
+  Detach(state, *object->tenant, rest, LeaseEnd(state, *object), std::move(dead),
+         state.journal.last(), object->put_id);
 }
 
 void DropReplicasOn(State& state, Object& object, uint32_t slot, TimePoint now) {
@@ -285,7 +289,7 @@ void DropReplicasOn(State& state, Object& object, uint32_t slot, TimePoint now) 
       return TouchesSlot(replica, slot) || !AllLive(state, replica);
     });
   });
-  ReleaseAfter(state, gone, LogChange(state, object));
+  ReleaseAfter(state, *object.tenant, gone, LogChange(state, object));
 }
 
 void Unpin(State& state, Object& object, TimePoint now) {

@@ -44,11 +44,11 @@ void DropDeadReplicas(State& state, Object* object, TimePoint now);
 // replica must be left.
 void DropReplicasOn(State& state, Object& object, uint32_t slot, TimePoint now);
 // Removes replicas with a dead extent from the list, giving their space back.
-void ReleaseDeadReplicas(State& state, ExtentList& extents);
+void ReleaseDeadReplicas(State& state, Tenant& tenant, ExtentList& extents);
 // A lease on the version was extended: the rests of its replicas are kept as long. One of them is no more.
 void RenewRests(State& state, PutId version, TimePoint until);
 void ForgetRest(State& state, PutId version, PutId rest);
-void ReleaseAll(State& state, std::span<const ExtentRef> extents);
+void ReleaseAll(State& state, Tenant& tenant, std::span<const ExtentRef> extents);
 
 // Ends the soft pin; the object joins the ordinary queues.
 void Unpin(State& state, Object& object, TimePoint now);

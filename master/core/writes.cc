@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "master/core/quota.h"
 #include "master/core/versions.h"
 #include "transfer/base/check.h"
 
@@ -12,7 +13,9 @@ void DropDiscarded(State& state, PutId put_id) {
   auto put = state.discarded.Take(put_id);
   MC_CHECK(put.has_value());
   for (const ExtentRef& extent : put->extents) state.counters.discarded_bytes -= extent.length;
-  ReleaseAll(state, put->extents);
+  ReleaseAll(state, *put->tenant, put->extents);
+  --put->tenant->books.nameless;
+  state.table.ForgetIfUnused(put->tenant);
 }
 
 }  // namespace
@@ -21,6 +24,7 @@ void BeginWrite(State& state, Object& object, std::unique_ptr<PendingPut> put) {
   MC_CHECK(object.pending == nullptr);
   state.writes.Insert(
       put->put_id, SaturatingAdd(put->started, state.options.put_start_release_timeout), &object);
+  Charge(state, *object.tenant, put->extents);
   object.pending = std::move(put);
   object.tenant->writing.insert(&object);
 }
@@ -37,9 +41,11 @@ Object* AbandonWrite(State& state, Object* object, InFlight in_flight, TimePoint
   const TimePoint held_until = SaturatingAdd(put->started, state.options.put_start_release_timeout);
   if (in_flight == InFlight::kPerhaps && held_until > now && !put->extents.empty()) {
     for (const ExtentRef& extent : put->extents) state.counters.discarded_bytes += extent.length;
-    state.discarded.Insert(put->put_id, held_until, DiscardedPut{std::move(put->extents)});
+    ++object->tenant->books.nameless;
+    state.discarded.Insert(put->put_id, held_until,
+                           DiscardedPut{object->tenant, std::move(put->extents)});
   } else {
-    ReleaseAll(state, put->extents);
+    ReleaseAll(state, *object->tenant, put->extents);
   }
   if (object->has_version()) {
     Enqueue(state, *object, now);  // it could not be evicted while its successor was being written

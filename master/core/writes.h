@@ -5,7 +5,7 @@
 
 namespace mooncake::core {
 
-// Registers the write on `object`, which has none, until the release timeout.
+// Registers the write on `object`, which has none, until the release timeout, and charges it to the tenant.
 void BeginWrite(State& state, Object& object, std::unique_ptr<PendingPut> put);
 
 // What may still arrive from the writer?

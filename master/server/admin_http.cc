@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "master/api/wire_socket.h"
+#include "master/server/quota_http.h"
 
 namespace mooncake {
 namespace {
@@ -28,8 +29,20 @@ struct Page {
 };
 
 const char* Reason(int status) {
-  if (status == 200) return "OK";
-  return status == 404 ? "Not Found" : "Method Not Allowed";
+  switch (status) {
+    case 200:
+      return "OK";
+    case 400:
+      return "Bad Request";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 409:
+      return "Conflict";
+    default:
+      return "Internal Server Error";
+  }
 }
 
 // Names come from nodes: any bytes. JSON wants UTF-8.
@@ -170,11 +183,23 @@ class AdminHttp::Impl {
       return {.body = MetricsSummary(service_, connections_()) + "\n"};
     if (path == "/get_all_segments") return SegmentNames(service_);
     if (path == "/get_segments_detail") return SegmentDetail(service_);
-    return {
-        .status = 404,
-        .body =
-            "There is /health, /ready, /role, /metrics, /metrics/summary, /get_all_segments and "
-            "/get_segments_detail.\n"};
+    return {.status = 404,
+            .body =
+                "There is /health, /ready, /role, /metrics, /metrics/summary, /get_all_segments, "
+                "/get_segments_detail and /api/v1/tenant_quotas.\n"};
+  }
+
+  // The part of the request behind its head, as far as a quota can need it.
+  static std::string Body(mg_connection* connection) {
+    std::string body(kMaxQuotaBody + 1, '\0');
+    size_t length = 0;
+    while (length < body.size()) {
+      const int got = mg_read(connection, body.data() + length, body.size() - length);
+      if (got <= 0) break;
+      length += static_cast<size_t>(got);
+    }
+    body.resize(length);
+    return body;
   }
 
   static int OnRequest(mg_connection* connection, void* self) {
@@ -182,7 +207,13 @@ class AdminHttp::Impl {
     const std::string_view method = info->request_method;
     const bool head = method == "HEAD";
     Page page;
-    if (head || method == "GET") {
+    if (std::string_view(info->local_uri) == kQuotaPath) {
+      const QuotaAnswer answer =
+          AnswerQuotas(static_cast<Impl*>(self)->service_, method,
+                       info->query_string == nullptr ? "" : info->query_string,
+                       method == "PUT" ? Body(connection) : "");
+      page = {answer.status, "application/json", answer.body};
+    } else if (head || method == "GET") {
       page = static_cast<Impl*>(self)->Answer(info->local_uri);
     } else {
       page = {.status = 405, .body = "Only GET.\n"};

@@ -39,8 +39,12 @@ enum class MasterCall : uint8_t {
   kListSnapshots,
   kVerifySnapshot,
   kGetDurability,
+  kGetQuota,
+  kSetQuota,
+  kDeleteQuota,
+  kListQuotas,
 };
-inline constexpr size_t kMasterCalls = static_cast<size_t>(MasterCall::kGetDurability) + 1;
+inline constexpr size_t kMasterCalls = static_cast<size_t>(MasterCall::kListQuotas) + 1;
 
 // Values are statistics: the atomics pair with nothing. A call without a batch has one item.
 struct CallCounters {

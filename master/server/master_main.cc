@@ -83,9 +83,10 @@ Status StartServing(const MasterOptions& options, const Clock& clock, Running& r
     if (!opened.ok()) return Annotate(opened.status(), "--state_dir");
     store = std::move(opened).value();
   }
+  std::unique_ptr<QuotaPolicyStore> policies;
   service_options.term = FreshTerm(clock);
-  ASSIGN_OR_RETURN(running.service,
-                   MasterService::Create(service_options, clock, std::move(store)));
+  ASSIGN_OR_RETURN(running.service, MasterService::Create(service_options, clock, std::move(store),
+                                                          std::move(policies)));
   if (running.service->restored()) LogRestored(*running.service->restored());
 
   ThriftServerOptions rpc_options;

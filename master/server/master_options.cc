@@ -1,5 +1,7 @@
 #include "master/server/master_options.h"
 
+#include <algorithm>
+#include <cctype>
 #include <optional>
 
 namespace mooncake {
@@ -105,6 +107,22 @@ void DescribeState(MasterOptions& options, ConfigReader& reader) {
   reader.AddIgnored("snapshot_child_timeout_seconds", "no child process takes part");
 }
 
+void DescribeTenants(MasterOptions& options, ConfigReader& reader) {
+  reader.Section("Tenants and quotas");
+  reader.Add(
+      "enable_multi_tenants", &options.core.multi_tenants,
+      "Only tenants with a quota may write, and no more than it allows; mooncake-admin quota "
+      "sets quotas. Otherwise tenants only keep keys apart.");
+  reader.AddChoice("tenant_quota_connector_type", &options.quota_connector, {"file", "etcd"},
+                   "Where quotas are kept.");
+  reader.Add("tenant_quota_connector_uri", &options.quota_uri,
+             "The YAML file, which must be there, or host:port of etcd, several with commas. "
+             "Without it: tenant_quotas.yaml in state_dir.");
+  reader.Add("cluster_id", &options.cluster_id,
+             "Name of this store among those that share an etcd: 1 to 128 letters, digits, '.', "
+             "'_' and '-'.");
+}
+
 template <typename T>
 Status Choose(const char* flag, const std::string& name,
               std::optional<T> (*parse)(std::string_view), T& choice) {
@@ -113,6 +131,21 @@ Status Choose(const char* flag, const std::string& name,
     return {ErrorCode::kInvalidParams, std::string(flag) + ": '" + name + "' is not known"};
   choice = *known;
   return Status::Ok();
+}
+
+Status FinishTenants(const MasterOptions& options) {
+  const bool known = std::all_of(options.cluster_id.begin(), options.cluster_id.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-';
+  });
+  if (options.cluster_id.empty() || options.cluster_id.size() > 128 || !known) {
+    return Status(ErrorCode::kInvalidParams,
+                  "cluster_id: must be 1 to 128 letters, digits, '.', '_' and '-'");
+  }
+  if (!options.core.multi_tenants || !options.quota_uri.empty()) return Status::Ok();
+  if (options.quota_connector == "file" && !options.state_dir.empty()) return Status::Ok();
+  return Status(ErrorCode::kInvalidParams,
+                "enable_multi_tenants: needs tenant_quota_connector_uri, or with the connector "
+                "'file' a state_dir, to keep the quotas");
 }
 
 Status FinishState(MasterOptions& options) {
@@ -131,6 +164,7 @@ void DescribeMasterOptions(MasterOptions& options, ConfigReader& reader) {
   DescribeObjects(options.core, reader);
   DescribeSpace(options, reader);
   DescribeState(options, reader);
+  DescribeTenants(options, reader);
   reader.Section("Other");
   reader.Epilogue(
       "SIGTERM or SIGINT stops it. Exit status: 0 stopped by a signal, 1 could not start (the last "
@@ -150,6 +184,7 @@ Status FinishMasterOptions(MasterOptions& options) {
     return Status(ErrorCode::kInvalidParams, "max_connections: must be at least 1");
   }
   RETURN_IF_ERROR(FinishState(options));
+  RETURN_IF_ERROR(FinishTenants(options));
   return options.core.Validate();
 }
 

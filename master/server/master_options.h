@@ -24,8 +24,11 @@ struct MasterOptions {
   std::string memory_allocator = "offset";
   std::string allocation_strategy = "random";
   std::string eviction_policy = "lru";
-  std::string state_dir;             // "": nothing outlives the process
-  std::string durability = "async";  // with a state_dir
+  std::string state_dir;                 // "": nothing outlives the process
+  std::string durability = "async";      // with a state_dir
+  std::string quota_connector = "file";  // file, etcd
+  std::string quota_uri;                 // path or endpoints; "": a file in state_dir
+  std::string cluster_id = "mooncake_cluster";
   SnapshotterOptions snapshots;
   core::CoreOptions core;
 };

@@ -48,20 +48,24 @@ Term TermNow(const Clock& clock) {
 }
 
 MasterService::MasterService(const MasterServiceOptions& options, const Clock& clock, Term term,
-                             uint64_t seed, std::unique_ptr<StateStore> store)
+                             uint64_t seed, std::unique_ptr<StateStore> store,
+                             std::unique_ptr<QuotaPolicyStore> policies)
     : options_(options),
       clock_(clock),
       term_(term),
       started_(clock.Now()),
       core_(options.core, term, seed),
+      policy_store_(std::move(policies)),
       store_(std::move(store)) {}
 
-Result<std::unique_ptr<MasterService>> MasterService::Create(const MasterServiceOptions& options,
-                                                             const Clock& clock,
-                                                             std::unique_ptr<StateStore> store) {
+Result<std::unique_ptr<MasterService>> MasterService::Create(
+    const MasterServiceOptions& options, const Clock& clock, std::unique_ptr<StateStore> store,
+    std::unique_ptr<QuotaPolicyStore> policies) {
   RETURN_IF_ERROR(options.core.Validate());
   if ((store != nullptr) != (options.core.durability != core::Durability::kNone))
     return {ErrorCode::kInvalidParams, "durability and a state store go together"};
+  if ((policies != nullptr) != options.core.multi_tenants)
+    return {ErrorCode::kInvalidParams, "multi_tenants and a store of policies go together"};
   Term term = options.term ? *options.term : TermNow(clock);
   const TimePoint begun = clock.Now();
   std::optional<Recovered> recovered;
@@ -71,11 +75,12 @@ Result<std::unique_ptr<MasterService>> MasterService::Create(const MasterService
   }
   const uint64_t seed = options.seed ? *options.seed : RandomSeed();
   std::unique_ptr<MasterService> service(
-      new MasterService(options, clock, term, seed, std::move(store)));
+      new MasterService(options, clock, term, seed, std::move(store), std::move(policies)));
   if (recovered.has_value()) {
     service->Restore(*recovered, begun);
     service->StartDurability(recovered->last_sequence);
   }
+  RETURN_IF_ERROR(service->LoadQuotas());
   if (options.background) {
     // What was recovered is freed in there: a million records take a while, and nobody has to wait for that.
     service->background_ =

@@ -17,6 +17,7 @@
 #include "master/ha/snapshotter.h"
 #include "master/server/call_counters.h"
 #include "master/server/fair_mutex.h"
+#include "master/tenants/quota_policies.h"
 #include "transfer/base/clock.h"
 
 namespace mooncake {
@@ -59,11 +60,13 @@ Term TermNow(const Clock& clock);
 // is held for slices. An operation that is cut short by its deadline answers kRpcTimeout and says how far it came.
 class MasterService final : public MasterApi {
  public:
-  // kInvalidParams when the options of the core make no sense, among them a durability without a `store`, or the other way round;
-  // kPersistentFail when the store cannot be read. `clock` must outlive the service.
-  static Result<std::unique_ptr<MasterService>> Create(const MasterServiceOptions& options,
-                                                       const Clock& clock,
-                                                       std::unique_ptr<StateStore> store = nullptr);
+  // kInvalidParams when the options of the core make no sense, among them a durability without a `store` or multi_tenants without
+  // `policies`, or the other way round; kPersistentFail when the store cannot be read, or what is the matter with the policies. `clock` must
+  // outlive the service.
+  static Result<std::unique_ptr<MasterService>> Create(
+      const MasterServiceOptions& options, const Clock& clock,
+      std::unique_ptr<StateStore> store = nullptr,
+      std::unique_ptr<QuotaPolicyStore> policies = nullptr);
   ~MasterService() override;
 
   Term term() const { return term_; }
@@ -132,14 +135,26 @@ class MasterService final : public MasterApi {
   Result<std::vector<SnapshotDescriptor>> ListSnapshots(TimePoint deadline) override;
   Result<SnapshotVerdict> VerifySnapshot(const std::string& id, TimePoint deadline) override;
   Result<DurabilityStatus> GetDurability(TimePoint deadline) override;
+  Result<TenantQuota> GetQuota(const std::string& tenant, TimePoint deadline) override;
+  Result<TenantQuota> SetQuota(const std::string& tenant, uint64_t bytes,
+                               TimePoint deadline) override;
+  Result<TenantQuota> DeleteQuota(const std::string& tenant, TimePoint deadline) override;
+  Result<QuotaList> ListQuotas(const std::string& start_after, uint32_t limit,
+                               TimePoint deadline) override;
 
  private:
   MasterService(const MasterServiceOptions& options, const Clock& clock, Term term, uint64_t seed,
-                std::unique_ptr<StateStore> store);
+                std::unique_ptr<StateStore> store, std::unique_ptr<QuotaPolicyStore> policies);
 
   template <typename Out, typename Args, typename Work>
   std::vector<Out> Batch(MasterCall call, std::span<const Args> args, uint32_t per_lock,
                          TimePoint deadline, Work&& work);
+  // Of a call that does not go through Batch or Single.
+  template <typename T>
+  Result<T> Counted(MasterCall call, Result<T> result) {
+    counters_.of(call).Count(1, result.ok() ? 0 : 1);
+    return result;
+  }
   template <typename Work>
   auto Single(MasterCall call, TimePoint deadline, Work&& work);
   Status CheckBatch(MasterCall call, size_t entries) const;
@@ -165,6 +180,12 @@ class MasterService final : public MasterApi {
   Status AwaitLog(uint64_t sequence, TimePoint deadline);
   uint64_t SpaceFreeAfter() const;
 
+  // master_service_quotas.cc
+  Status LoadQuotas();
+  template <typename Change>
+  Result<TenantQuota> ChangeQuotas(Change&& change);
+  Status KeepQuotas(const QuotaPolicies& policies);
+
   // Fixed after construction.
   const MasterServiceOptions options_;
   const Clock& clock_;
@@ -178,6 +199,11 @@ class MasterService final : public MasterApi {
 
   mutable FairMutex mutex_;
   core::MetadataCore core_ MC_GUARDED_BY(mutex_);
+
+  // Held while a change is kept. Taken before mutex_.
+  Mutex policies_mutex_;
+  QuotaPolicies policies_ MC_GUARDED_BY(policies_mutex_);
+  const std::unique_ptr<QuotaPolicyStore> policy_store_;  // null: no quotas
 
   Mutex wake_mutex_;
   CondVar wake_;

@@ -26,16 +26,10 @@ SnapshotDescriptor Describe(const SnapshotInfo& info) {
   return out;
 }
 
-template <typename T>
-Result<T> Counted(MasterCounters& counters, MasterCall call, Result<T> result) {
-  counters.of(call).Count(1, result.ok() ? 0 : 1);
-  return result;
-}
-
 }  // namespace
 
 Result<SnapshotDescriptor> MasterService::TakeSnapshot(TimePoint deadline) {
-  return Counted(counters_, MasterCall::kTakeSnapshot, [&]() -> Result<SnapshotDescriptor> {
+  return Counted(MasterCall::kTakeSnapshot, [&]() -> Result<SnapshotDescriptor> {
     if (snapshotter_ == nullptr) return KeepsNothing();
     ASSIGN_OR_RETURN(const SnapshotInfo info, snapshotter_->TakeNow(deadline));
     return Describe(info);
@@ -54,7 +48,7 @@ Result<std::vector<SnapshotDescriptor>> MasterService::Snapshots() const {
 }
 
 Result<std::vector<SnapshotDescriptor>> MasterService::ListSnapshots(TimePoint) {
-  return Counted(counters_, MasterCall::kListSnapshots, Snapshots());
+  return Counted(MasterCall::kListSnapshots, Snapshots());
 }
 
 Result<SnapshotVerdict> MasterService::ReadWhole(const std::string& id, TimePoint deadline) const {
@@ -88,11 +82,11 @@ Result<SnapshotVerdict> MasterService::ReadWhole(const std::string& id, TimePoin
 }
 
 Result<SnapshotVerdict> MasterService::VerifySnapshot(const std::string& id, TimePoint deadline) {
-  return Counted(counters_, MasterCall::kVerifySnapshot, ReadWhole(id, deadline));
+  return Counted(MasterCall::kVerifySnapshot, ReadWhole(id, deadline));
 }
 
 Result<DurabilityStatus> MasterService::GetDurability(TimePoint) {
-  return Counted(counters_, MasterCall::kGetDurability, [&]() -> Result<DurabilityStatus> {
+  return Counted(MasterCall::kGetDurability, [&]() -> Result<DurabilityStatus> {
     const std::optional<DurabilityNumbers> numbers = durability();
     if (!numbers) return KeepsNothing();
     DurabilityStatus status;

@@ -46,6 +46,10 @@ constexpr std::array<CallName, kMasterCalls> kCallNames = {{
     {MasterCall::kListSnapshots, "list_snapshots", false},
     {MasterCall::kVerifySnapshot, "verify_snapshot", false},
     {MasterCall::kGetDurability, "get_durability", false},
+    {MasterCall::kGetQuota, "get_quota", false},
+    {MasterCall::kSetQuota, "set_quota", false},
+    {MasterCall::kDeleteQuota, "delete_quota", false},
+    {MasterCall::kListQuotas, "list_quotas", false},
 }};
 
 class TextWriter {
@@ -97,8 +101,8 @@ class TextWriter {
   std::string text_;
 };
 
-std::string SegmentLabel(const std::string& name) {
-  std::string out = "segment=\"";
+std::string Label(const char* what, const std::string& name) {
+  std::string out = std::string(what) + "=\"";
   for (const char c : name) {
     if (c == '\\' || c == '"') out += '\\';
     out += c == '\n' ? ' ' : c;
@@ -129,13 +133,64 @@ void WriteSegments(MasterService& service, TextWriter& out) {
   if (!segments.ok()) return;
   out.Header("segment_total_capacity_bytes", "Size of the segment", "gauge");
   for (const SegmentInfo& s : *segments) {
-    out.Value("segment_total_capacity_bytes", SegmentLabel(s.descriptor.name), s.descriptor.size);
+    out.Value("segment_total_capacity_bytes", Label("segment", s.descriptor.name),
+              s.descriptor.size);
   }
   out.Header("segment_allocated_bytes", "Bytes in use on the segment, seals and rounding included",
              "gauge");
   for (const SegmentInfo& s : *segments) {
-    out.Value("segment_allocated_bytes", SegmentLabel(s.descriptor.name), s.used);
+    out.Value("segment_allocated_bytes", Label("segment", s.descriptor.name), s.used);
   }
+}
+
+struct QuotaMetric {
+  const char* name;
+  const char* help;
+  const char* type;
+  uint64_t (*value)(const TenantQuota&);
+};
+constexpr std::array<QuotaMetric, 8> kQuotaMetrics = {{
+    {"mooncake_tenant_quota_requested_bytes", "Bytes that the tenant's policy asks for", "gauge",
+     [](const TenantQuota& q) { return q.requested; }},
+    {"mooncake_tenant_quota_effective_bytes", "Bytes that the capacity allows of it", "gauge",
+     [](const TenantQuota& q) { return q.effective; }},
+    {"mooncake_tenant_quota_charged_bytes",
+     "Bytes that the tenant holds, seals and rounding included", "gauge",
+     [](const TenantQuota& q) { return q.charged; }},
+    {"mooncake_tenant_quota_admission_closed", "1 while the tenant may not write", "gauge",
+     [](const TenantQuota& q) { return uint64_t{q.admission_closed}; }},
+    {"mooncake_tenant_quota_over_quota", "1 while it holds more than it may", "gauge",
+     [](const TenantQuota& q) { return uint64_t{q.over_quota()}; }},
+    {"mooncake_tenant_quota_explicit_policy", "1 if it has a policy", "gauge",
+     [](const TenantQuota& q) { return uint64_t{q.requested > 0}; }},
+    {"mooncake_tenant_quota_reject_total", "Writes that found no room below the quota", "counter",
+     [](const TenantQuota& q) { return q.rejected; }},
+    {"mooncake_tenant_evict_bytes_total", "Bytes evicted within the tenant for its own writes",
+     "counter", [](const TenantQuota& q) { return q.evicted_bytes; }},
+}};
+
+// Only a master with multi_tenants has these.
+void WriteQuotas(MasterService& service, const core::Counters& counters, TextWriter& out) {
+  // A monitor that scrapes a hundred thousand tenants wants another tool.
+  const auto list = service.ListQuotas("", kMaxListLimit, kNever);
+  if (!list.ok()) return;
+  for (const QuotaMetric& metric : kQuotaMetrics) {
+    out.Header(metric.name, metric.help, metric.type);
+    for (const TenantQuota& quota : list->quotas)
+      out.Value(metric.name, Label("tenant_id", quota.tenant), metric.value(quota));
+  }
+  uint64_t requested = 0;
+  uint64_t effective = 0;
+  for (const TenantQuota& quota : list->quotas) {
+    requested += quota.requested;  // may wrap: so large a sum says nothing
+    effective += quota.effective;
+  }
+  out.Gauge("mooncake_tenant_quota_allocatable_capacity_bytes",
+            "Bytes of all segments, of which tenants get their shares", counters.capacity);
+  out.Gauge("mooncake_tenant_quota_requested_bytes_sum", "Of all tenants listed", requested);
+  out.Gauge("mooncake_tenant_quota_effective_bytes_sum", "Of all tenants listed", effective);
+  out.Counter("mooncake_tenant_quota_unregistered_reject_total",
+              "Writes of tenants without a quota", counters.unregistered_rejections);
 }
 
 void WriteObjects(const core::Counters& c, TextWriter& out) {
@@ -207,8 +262,10 @@ void WriteDurability(const DurabilityNumbers& n, TextWriter& out) {
 std::string MetricsText(MasterService& service, const ConnectionNumbers& connections) {
   TextWriter out;
   const MasterCounters& counters = service.counters();
-  WriteObjects(service.core_counters(), out);
+  const core::Counters core = service.core_counters();
+  WriteObjects(core, out);
   WriteSegments(service, out);
+  WriteQuotas(service, core, out);
   out.Histogram("master_value_size_bytes", "Sizes of objects for which a put was started",
                 kValueSizeBounds, counters.value_sizes, counters.value_bytes);
   const CallCounters& gets = counters.of(MasterCall::kGetReplicaList);

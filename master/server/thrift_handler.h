@@ -76,6 +76,11 @@ class ThriftHandler final : public thriftgen::MasterRpcIf {
                       const thriftgen::VerifySnapshotRequest& request) override;
   void GetDurability(thriftgen::GetDurabilityReply& reply,
                      const thriftgen::PlainRequest& request) override;
+  void GetQuota(thriftgen::QuotaReply& reply, const thriftgen::QuotaRequest& request) override;
+  void SetQuota(thriftgen::QuotaReply& reply, const thriftgen::SetQuotaRequest& request) override;
+  void DeleteQuota(thriftgen::QuotaReply& reply, const thriftgen::QuotaRequest& request) override;
+  void ListQuotas(thriftgen::ListQuotasReply& reply,
+                  const thriftgen::ListQuotasRequest& request) override;
 
  private:
   // Runs `work(deadline)`, unless nobody waits for it.

@@ -66,6 +66,8 @@ void MasterActor::Lead(uint64_t term) {
   if (setup_.canary == Canary::kShortLease) options.lease_ttl = Millis(1);
   core_ = std::make_unique<core::MetadataCore>(options, Term{term_}, world_.rng.Next());
   if (durable()) Restore();
+  if (setup_.options.multi_tenants)
+    MC_CHECK_OK(core_->SetQuota(kDefaultTenant, setup_.quota).status());
   segments_seen_ = core_->GetCounters().segments;
   world_.After(*this, kTick, [this, term] {
     if (core_ != nullptr && term_ == term) Tick();

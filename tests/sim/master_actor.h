@@ -32,6 +32,7 @@ struct MasterSetup {
   Election* election = nullptr;     // null: there is one master
   uint32_t lose_disk_permille = 0;  // of restarts that find nothing
   uint64_t max_sync_us = 1000;
+  uint64_t quota = 0;           // bytes of the only tenant, with options.multi_tenants
   uint64_t snapshot_pause = 1;  // ticks between two steps, about
   Canary canary = Canary::kNone;
 };

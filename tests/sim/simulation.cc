@@ -81,6 +81,7 @@ class Simulation {
     Rng& rng = world_.rng;
     MasterSetup setup;
     setup.options = Options();
+    setup.quota = rng.Between(1, 4'000'000);
     setup.log = &log_;
     setup.canary = options_.canary;
     const bool wanted = plot_ == Plot::kRestarts || plot_ == Plot::kTakeovers;
@@ -114,6 +115,7 @@ class Simulation {
       options.put_start_release_timeout = options.put_start_discard_timeout + Seconds(1);
     if (world_.rng.Chance(1, 3)) options.eviction_high_watermark = 1.0;
     if (world_.rng.Chance(1, 3)) options.eviction_policy = core::EvictionPolicyKind::kHitDensity;
+    options.multi_tenants = world_.rng.Chance(1, 4);
     return options;
   }
 

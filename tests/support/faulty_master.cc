@@ -195,5 +195,19 @@ Result<SnapshotVerdict> FaultyMaster::VerifySnapshot(const std::string& id, Time
 Result<DurabilityStatus> FaultyMaster::GetDurability(TimePoint deadline) {
   return One("GetDurability", [&] { return inner_->GetDurability(deadline); });
 }
+Result<TenantQuota> FaultyMaster::GetQuota(const std::string& tenant, TimePoint deadline) {
+  return One("GetQuota", [&] { return inner_->GetQuota(tenant, deadline); });
+}
+Result<TenantQuota> FaultyMaster::SetQuota(const std::string& tenant, uint64_t bytes,
+                                           TimePoint deadline) {
+  return One("SetQuota", [&] { return inner_->SetQuota(tenant, bytes, deadline); });
+}
+Result<TenantQuota> FaultyMaster::DeleteQuota(const std::string& tenant, TimePoint deadline) {
+  return One("DeleteQuota", [&] { return inner_->DeleteQuota(tenant, deadline); });
+}
+Result<QuotaList> FaultyMaster::ListQuotas(const std::string& start_after, uint32_t limit,
+                                           TimePoint deadline) {
+  return One("ListQuotas", [&] { return inner_->ListQuotas(start_after, limit, deadline); });
+}
 
 }  // namespace mooncake::testing

@@ -83,6 +83,12 @@ class FaultyMaster final : public MasterApi {
   Result<std::vector<SnapshotDescriptor>> ListSnapshots(TimePoint deadline) override;
   Result<SnapshotVerdict> VerifySnapshot(const std::string& id, TimePoint deadline) override;
   Result<DurabilityStatus> GetDurability(TimePoint deadline) override;
+  Result<TenantQuota> GetQuota(const std::string& tenant, TimePoint deadline) override;
+  Result<TenantQuota> SetQuota(const std::string& tenant, uint64_t bytes,
+                               TimePoint deadline) override;
+  Result<TenantQuota> DeleteQuota(const std::string& tenant, TimePoint deadline) override;
+  Result<QuotaList> ListQuotas(const std::string& start_after, uint32_t limit,
+                               TimePoint deadline) override;
 
  private:
   Fault Next(std::string_view call);

@@ -84,6 +84,10 @@ class NullMaster : public MasterApi {
   Result<std::vector<SnapshotDescriptor>> ListSnapshots(TimePoint) override { return No(); }
   Result<SnapshotVerdict> VerifySnapshot(const std::string&, TimePoint) override { return No(); }
   Result<DurabilityStatus> GetDurability(TimePoint) override { return No(); }
+  Result<TenantQuota> GetQuota(const std::string&, TimePoint) override { return No(); }
+  Result<TenantQuota> SetQuota(const std::string&, uint64_t, TimePoint) override { return No(); }
+  Result<TenantQuota> DeleteQuota(const std::string&, TimePoint) override { return No(); }
+  Result<QuotaList> ListQuotas(const std::string&, uint32_t, TimePoint) override { return No(); }
 
  private:
   static Status No() { return Status(ErrorCode::kNotSupported, "NullMaster"); }

@@ -73,6 +73,7 @@ ParsedLine ParseLine(const std::vector<std::string>& arguments) {
   AddClusterCommands(app, *invocation);
   AddHealthCommand(app, *invocation);
   AddSnapshotCommands(app, *invocation);
+  AddQuotaCommands(app, *invocation);
   AddListCommand(app, *invocation);
   AddNameCommands(app, *invocation);
   AddGetCommand(app, *invocation);

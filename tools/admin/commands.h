@@ -8,6 +8,7 @@ namespace mooncake::admin {
 
 void AddClusterCommands(CLI::App& app, Invocation& invocation);  // status, segments, clients
 void AddHealthCommand(CLI::App& app, Invocation& invocation);
+void AddQuotaCommands(CLI::App& app, Invocation& invocation);     // quota list, get, set, delete
 void AddSnapshotCommands(CLI::App& app, Invocation& invocation);  // snapshot list, now, verify
 void AddListCommand(CLI::App& app, Invocation& invocation);       // ls
 void AddNameCommands(CLI::App& app, Invocation& invocation);      // stat, exists, mv

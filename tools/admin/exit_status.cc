@@ -55,14 +55,15 @@ std::string_view CureOf(ErrorCode code) {
     case ErrorCode::kNoAvailableHandle:
       return "remove objects, add a store node, or wait until leases end; mooncake-admin segments "
              "shows the room";
+    case ErrorCode::kTenantQuotaExceeded:
+      return "remove objects of the tenant, wait until leases end, or give it more: mooncake-admin "
+             "quota set";
     case ErrorCode::kTransferFail:
       return "check that the store nodes run and their endpoints (mooncake-admin segments) can be "
              "reached from here";
     case ErrorCode::kReplicaIsGone:
     case ErrorCode::kLeaseExpired:
       return "its node went away or was too slow: try again";
-    case ErrorCode::kTenantQuotaExceeded:
-      return "remove objects of this tenant, or raise its quota";
     default:
       return "";
   }

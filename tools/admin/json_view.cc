@@ -203,6 +203,21 @@ Json ToJson(const DurabilityStatus& status) {
   return json;
 }
 
+Json ToJson(const TenantQuota& quota) {
+  Json json;
+  SetText(json, "tenant", quota.tenant);
+  json["requested"] = quota.requested;
+  json["effective"] = quota.effective;
+  json["charged"] = quota.charged;
+  json["objects"] = quota.objects;
+  json["evicted_bytes"] = quota.evicted_bytes;
+  json["rejected"] = quota.rejected;
+  json["admission_closed"] = quota.admission_closed;
+  json["over_quota"] = quota.over_quota();
+  json["has_policy"] = quota.requested > 0;
+  return json;
+}
+
 std::string Dump(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

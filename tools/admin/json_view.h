@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "master/api/durability_types.h"
+#include "master/api/quota_types.h"
 #include "master/api/types.h"
 #include "transfer/base/status.h"
 
@@ -30,6 +31,7 @@ Json ToJson(const ListEntry& entry);
 Json ToJson(const RemoveByRegexReply& reply);
 Json ToJson(const SnapshotDescriptor& snapshot);
 Json ToJson(const DurabilityStatus& status);
+Json ToJson(const TenantQuota& quota);
 
 std::string_view NameOf(SegmentStatus status);
 std::string_view NameOf(ReplicaStatus status);

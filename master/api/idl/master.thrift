@@ -452,6 +452,42 @@ struct GetDurabilityReply {
   3: optional DurabilityStatus value
 }
 
+struct TenantQuota {
+  1: binary tenant
+  2: i64 requested
+  3: i64 effective
+  4: i64 charged
+  5: i64 objects
+  6: i64 evicted_bytes
+  7: i64 rejected
+  8: bool admission_closed
+}
+struct QuotaRequest {
+  1: i32 timeout_ms
+  2: binary tenant
+}
+struct SetQuotaRequest {
+  1: i32 timeout_ms
+  2: binary tenant
+  3: i64 requested
+}
+struct QuotaReply {
+  1: common.Status status
+  2: i64 term
+  3: optional TenantQuota value
+}
+struct ListQuotasRequest {
+  1: i32 timeout_ms
+  2: binary start_after
+  3: i32 limit
+}
+struct ListQuotasReply {
+  1: common.Status status
+  2: i64 term
+  3: list<TenantQuota> quotas
+  4: bool truncated
+}
+
 service MasterRpc {
   PingReply Ping(1: PingRequest request)
 
@@ -489,4 +525,9 @@ service MasterRpc {
   ListSnapshotsReply ListSnapshots(1: PlainRequest request)
   VerifySnapshotReply VerifySnapshot(1: VerifySnapshotRequest request)
   GetDurabilityReply GetDurability(1: PlainRequest request)
+
+  QuotaReply GetQuota(1: QuotaRequest request)
+  QuotaReply SetQuota(1: SetQuotaRequest request)
+  QuotaReply DeleteQuota(1: QuotaRequest request)
+  ListQuotasReply ListQuotas(1: ListQuotasRequest request)
 }

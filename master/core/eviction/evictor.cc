@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "master/core/eviction/hole_maker.h"
+#include "master/core/eviction/tenant_evictor.h"
 #include "master/core/eviction/victim_draw.h"
 #include "master/core/versions.h"
 
@@ -127,18 +128,10 @@ class Run {
   }
 
   void EvictWithGroup(Object* object) {
-    Group* group = object->group();
-    if (group == nullptr) return EvictOne(object);
+    if (object->group() == nullptr) return EvictOne(object);
     // A huge group takes several runs: no run is longer than its limit allows.
-    const size_t bound =
-        std::max<size_t>(visited_ < goal_.limit ? goal_.limit - visited_ : 0, kMembersAtOnce);
-    std::vector<Object*> members = {object};
-    for (Object* member : group->members) {
-      if (members.size() >= bound) break;
-      const bool pinned =
-          member->queue == Queue::kNone || (!soft_ && member->soft_pin_until() != TimePoint{});
-      if (!pinned && member != object) members.push_back(member);
-    }
+    const size_t bound = visited_ < goal_.limit ? goal_.limit - visited_ : 0;
+    const std::vector<Object*> members = MembersToEvict(object, bound, soft_);
     for (Object* member : members) EvictOne(member);
     visited_ += static_cast<uint32_t>(members.size()) - 1;
   }
@@ -148,7 +141,6 @@ class Run {
     ++outcome_.objects;
   }
 
-  static constexpr size_t kMembersAtOnce = 256;
   static constexpr uint32_t kWorkOfADraw = 3;  // a draw takes about as long as so many evictions
 
   State& state_;
@@ -172,7 +164,22 @@ Watermarks WatermarksOf(double high, double ratio, uint64_t capacity) {
           Share(std::max(high - ratio, 0.0), capacity)};
 }
 
+constexpr size_t kMembersAtOnce = 256;
+
 }  // namespace
+
+std::vector<Object*> MembersToEvict(Object* object, size_t bound, bool soft_pinned_too) {
+  std::vector<Object*> members = {object};
+  const Group* group = object->group();
+  if (group == nullptr) return members;
+  for (Object* member : group->members) {
+    if (members.size() >= std::max(bound, kMembersAtOnce)) break;
+    const bool pinned = member->queue == Queue::kNone ||
+                        (!soft_pinned_too && member->soft_pin_until() != TimePoint{});
+    if (!pinned && member != object) members.push_back(member);
+  }
+  return members;
+}
 
 uint64_t EvictObject(State& state, Object* object, TimePoint now) {
   const uint64_t used = state.pool.in_use();
@@ -198,6 +205,7 @@ bool EvictAboveWatermarks(State& state, TimePoint now, uint32_t budget) {
     evicting = outcome.bytes < goal.bytes && !outcome.exhausted;
     more = more || evicting;
   };
+  more = GrantWishes(state, now, budget);
   const uint64_t capacity = state.pool.capacity();
   const Watermarks all =
       WatermarksOf(options.eviction_high_watermark, options.eviction_ratio, capacity);
@@ -210,7 +218,7 @@ bool EvictAboveWatermarks(State& state, TimePoint now, uint32_t budget) {
     const uint64_t evicted = state.counters.evicted_objects - before;
     budget -= static_cast<uint32_t>(std::min<uint64_t>(evicted, budget));
     if (!made && evicted > 0) state.hole_wish = hole;
-    more = state.hole_wish > 0;
+    more = more || state.hole_wish > 0;
   }
   state.evicting = false;
   if (wished > 0) slice({.bytes = wished}, state.evicting);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "master/core/state.h"
 
@@ -26,6 +27,9 @@ struct EvictionOutcome {
 // Soft-pinned objects only when nothing else is left, and only if the options allow it. A member of a group goes
 // with its whole group, unless a member is leased: then the group stays.
 EvictionOutcome Evict(State& state, const EvictionGoal& goal, TimePoint now);
+
+// The object and what goes with it, because it is in its group; `bound` objects, but a few hundred in any case.
+std::vector<Object*> MembersToEvict(Object* object, size_t bound, bool soft_pinned_too);
 
 // This one, which must be in a queue and unleased. Returns the bytes freed.
 uint64_t EvictObject(State& state, Object* object, TimePoint now);

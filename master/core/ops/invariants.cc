@@ -23,6 +23,7 @@ class Checker {
     CheckTimedMaps();
     CheckSegments();
     CheckQueues();
+    CheckBooks();
     CheckTotals();
     if (broken_.empty()) return std::nullopt;
     return broken_;
@@ -39,7 +40,8 @@ class Checker {
                std::to_string(static_cast<uint64_t>(b)));
   }
 
-  void CheckExtents(std::span<const ExtentRef> extents, const Object* owner,
+  // `tenant` is charged for them; null: nobody is.
+  void CheckExtents(std::span<const ExtentRef> extents, const Tenant* tenant, const Object* owner,
                     const std::string& whose) {
     for (const ExtentRef& extent : extents) {
       Expect(blocks_.insert({extent.slot, extent.block}).second, whose + " shares a block");
@@ -50,6 +52,7 @@ class Checker {
              whose + " has an extent that the allocator calls free");
       const uint64_t bytes = segment.allocator->BlockBytes(extent.block);
       used_[extent.slot] += bytes;
+      if (tenant != nullptr) charged_[{extent.slot, tenant->number}] += bytes;
       Expect(bytes >= ExtentFootprint(extent.length),
              whose + " has an extent longer than its block");
       Expect(extent.offset + bytes <= segment.capacity(),
@@ -76,7 +79,7 @@ class Checker {
   void CheckVersion(const Object& object, const std::string& whose) {
     ExtentRef scratch;
     const auto extents = object.extents(scratch);
-    CheckExtents(extents, &object, whose);
+    CheckExtents(extents, object.tenant, &object, whose);
     CheckReplicas(extents, object.size, whose);
     std::set<std::pair<uint64_t, uint32_t>> places;
     for (const ExtentRef& extent : extents) places.insert({extent.replica, extent.slot});
@@ -117,7 +120,7 @@ class Checker {
       Expect(object.queue == Queue::kNone, whose + " waits for eviction without a version");
     if (object.pending == nullptr) return;
     const PendingPut& put = *object.pending;
-    CheckExtents(put.extents, nullptr, "the write on " + whose);
+    CheckExtents(put.extents, object.tenant, nullptr, "the write on " + whose);
     CheckReplicas(put.extents, put.size, "the write on " + whose);
     const auto* timer = state_.writes.Find(put.put_id);
     Expect(timer != nullptr && timer->value == &object, "the write on " + whose + " has no timer");
@@ -159,18 +162,22 @@ class Checker {
     uint64_t discarded_bytes = 0;
     uint64_t detached_bytes = 0;
     state_.discarded.ForEach([&](PutId id, const auto& item) {
-      CheckExtents(item.value.extents, nullptr, "discarded put " + std::to_string(id.value));
+      CheckExtents(item.value.extents, item.value.tenant, nullptr,
+                   "discarded put " + std::to_string(id.value));
+      ++nameless_[item.value.tenant->number];
       for (const ExtentRef& extent : item.value.extents) discarded_bytes += extent.length;
     });
     for (const Journal::Held& held : state_.journal.held()) {
-      CheckExtents(held.extents, nullptr, "space held for the log");
+      CheckExtents(held.extents, nullptr, nullptr, "space held for the log");
       for (const ExtentRef& extent : held.extents) {
         const Segment& segment = state_.pool.at(extent.slot);
         if (segment.live) held_[extent.slot] += segment.allocator->BlockBytes(extent.block);
       }
     }
     state_.detached.ForEach([&](PutId id, const auto& item) {
-      CheckExtents(item.value.extents, nullptr, "detached version " + std::to_string(id.value));
+      CheckExtents(item.value.extents, item.value.tenant, nullptr,
+                   "detached version " + std::to_string(id.value));
+      ++nameless_[item.value.tenant->number];
       for (const ExtentRef& extent : item.value.extents) detached_bytes += extent.length;
       Expect(put_ids_.insert(id).second,
              "detached version " + std::to_string(id.value) + " still has a name");
@@ -251,6 +258,37 @@ class Checker {
     ExpectEqual(waiting, queued_, "objects waiting in queues, and objects that should");
   }
 
+  void CheckBooks() {
+    uint64_t charged = 0;
+    uint64_t quotas = 0;
+    uint64_t effective = 0;
+    for (const auto& [name, tenant] : state_.table.tenants()) {
+      const TenantBooks& books = tenant->books;
+      const std::string whose = "tenant " + Quote(name);
+      uint64_t sum = 0;
+      for (uint32_t slot = 0; slot < state_.pool.slot_count(); ++slot) {
+        const std::vector<uint64_t>& counted = state_.pool.at(slot).charged;
+        const uint64_t here = tenant->number < counted.size() ? counted[tenant->number] : 0;
+        const auto found = charged_.find({slot, tenant->number});
+        const uint64_t bytes = found == charged_.end() ? 0 : found->second;
+        ExpectEqual(here, bytes, whose + ": bytes charged in a segment, counted and found");
+        sum += bytes;
+      }
+      ExpectEqual(books.charged, sum, whose + ": bytes charged, counted and found");
+      ExpectEqual(books.nameless, nameless_[tenant->number],
+                  whose + ": nameless versions, counted and found");
+      Expect(tenant->objects + books.nameless + books.requested > 0, whose + " has nothing");
+      charged += books.charged;
+      quotas += books.requested > 0;
+      effective += books.effective;
+      Expect(books.effective <= books.requested, whose + " has more than was asked for it");
+    }
+    ExpectEqual(charged + state_.pool.held(), state_.pool.used(),
+                "bytes charged to tenants or held for the log, and bytes used");
+    ExpectEqual(state_.quota_count, quotas, "quotas, counted and found");
+    Expect(effective <= state_.pool.capacity(), "the effective quotas exceed the capacity");
+  }
+
   void CheckTotals() {
     const Counters& c = state_.counters;
     ExpectEqual(c.objects, versions_, "versions, counted and found");
@@ -268,6 +306,8 @@ class Checker {
   std::set<std::pair<uint32_t, uint32_t>> blocks_;
   std::set<PutId> put_ids_;
   Bytes used_;
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> charged_;  // by slot and number of the tenant
+  std::map<uint32_t, uint64_t> nameless_;                      // by number of the tenant
   Bytes extents_;
   Bytes held_;
   Bytes replicas_;

@@ -8,6 +8,7 @@
 
 #include <absl/functional/function_ref.h>
 
+#include "master/api/quota_types.h"
 #include "master/core/state.h"
 #include "master/core/walks.h"
 #include "transfer/base/result.h"
@@ -68,6 +69,19 @@ Status GracefulUnmountSegment(State& state, TimePoint now, const ClientId& clien
 void UnmountLeaving(State& state, TimePoint now, uint32_t& budget);
 // The client and its segments are gone.
 void RemoveClient(State& state, const ClientId& client);
+
+// quota_ops.cc. Without options.multi_tenants all of them say kUnavailableInCurrentMode.
+// Would SetQuota take it? kInvalidParams.
+Status CheckQuota(const State& state, const std::string& tenant, uint64_t bytes);
+Result<TenantQuota> SetQuota(State& state, const std::string& tenant, uint64_t bytes);
+// First half of deleting a quota: nothing new is written. kTenantNotRegistered, kTenantNotEmpty. Then either DropQuota, or, if that could
+// not be made to last, ReopenQuota.
+Result<TenantQuota> CloseQuota(State& state, const std::string& tenant);
+void ReopenQuota(State& state, const std::string& tenant);
+void DropQuota(State& state, const std::string& tenant);
+// kTenantNotRegistered: neither policy nor object.
+Result<TenantQuota> GetQuota(const State& state, const std::string& tenant);
+Result<QuotaList> ListQuotas(const State& state, const std::string& start_after, uint32_t limit);
 
 // quarantine_ops.cc
 Status ReportReplicaFailure(State& state, TimePoint now, const ClientId& client,

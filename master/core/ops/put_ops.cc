@@ -5,8 +5,10 @@
 #include "master/core/checks.h"
 #include "master/core/eviction/evictor.h"
 #include "master/core/eviction/hole_maker.h"
+#include "master/core/eviction/tenant_evictor.h"
 #include "master/core/ops/ops.h"
 #include "master/core/prefix_rename.h"
+#include "master/core/quota.h"
 #include "master/core/replicas.h"
 #include "master/core/versions.h"
 #include "master/core/writes.h"
@@ -119,9 +121,8 @@ bool EvictFor(State& state, const PlacementRequest& request, TimePoint now) {
 }
 
 // Space for the put, evicting for it once. kNoAvailableHandle.
-Result<ExtentList> FindRoom(State& state, TimePoint now, const PutStartArgs& args,
-                            const Object* object) {
-  if (args.size == 0) return ExtentList();
+Result<ExtentList> FindSpace(State& state, TimePoint now, const PutStartArgs& args,
+                             const Object* object) {
   const std::vector<uint32_t> old_slots = SlotsOf(state, object);
   const PlacementRequest request = {.size = args.size,
                                     .replicas = args.config.replica_num,
@@ -142,6 +143,44 @@ Result<ExtentList> FindRoom(State& state, TimePoint now, const PutStartArgs& arg
   }
   ++state.counters.placement_failures;
   return NoRoom(state, args.size);
+}
+
+uint64_t BytesOf(const State& state, const ExtentList& extents) {
+  uint64_t bytes = 0;
+  for (const ExtentRef& extent : extents) bytes += state.pool.BytesOf(extent);
+  return bytes;
+}
+
+// True: there is room below the quota for so many bytes more, perhaps because objects of the tenant were evicted.
+bool MakeQuota(State& state, Tenant& tenant, uint64_t bytes, TimePoint now) {
+  TenantBooks& books = tenant.books;
+  if (WithinQuota(state, tenant, bytes)) return true;
+  if (bytes > books.effective) return false;
+  const uint64_t lacking = books.charged - (books.effective - bytes);
+  const EvictionOutcome outcome =
+      EvictFromTenant(state, tenant, lacking, state.options.inline_eviction_limit, now);
+  if (WithinQuota(state, tenant, bytes)) return true;
+  if (outcome.exhausted) return false;
+  if (books.wish == 0) state.wishing.push_back(tenant.name);
+  books.wish = std::max(books.wish, lacking - std::min(lacking, outcome.bytes));
+  return false;
+}
+
+// Space for the put within the tenant's quota. kNoAvailableHandle, kTenantQuotaExceeded.
+Result<ExtentList> FindRoom(State& state, TimePoint now, const PutStartArgs& args,
+                            const Object* object) {
+  if (args.size == 0) return ExtentList();
+  if (!state.options.multi_tenants) return FindSpace(state, now, args, object);
+  Tenant& tenant = state.table.FindOrAddTenant(TenantOf(args.name.tenant));
+  // What is placed may be less, when segments are few, or more: pieces have seals of their own, slabs are rounded up.
+  uint64_t bytes = ExtentFootprint(args.size) * args.config.replica_num;
+  for (int round = 0; round < 2 && MakeQuota(state, tenant, bytes, now); ++round) {
+    ASSIGN_OR_RETURN(const ExtentList extents, FindSpace(state, now, args, object));
+    bytes = BytesOf(state, extents);
+    if (WithinQuota(state, tenant, bytes)) return extents;
+    for (const ExtentRef& extent : extents) state.pool.Release(extent);
+  }
+  return QuotaExceeded(state, tenant, bytes);
 }
 
 uint32_t ReplicaCount(const ExtentList& extents) {
@@ -217,6 +256,7 @@ void CommitWrite(State& state, Object* object, TimePoint now, int64_t wall_ms,
 Result<PutStartReply> PutStart(State& state, TimePoint now, const PutStartArgs& args) {
   RETURN_IF_ERROR(CheckPutStart(args, state.options.soft_pin_max_ttl));
   const std::string_view tenant = TenantOf(args.name.tenant);
+  RETURN_IF_ERROR(CheckRegistered(state, tenant));
   Object* object = DropIfLost(state, LookupToCreate(state, now, args.name), now);
   RETURN_IF_ERROR(args.mode == WriteMode::kCreate ? CheckCreate(state, now, object)
                                                   : CheckReplace(object, args));
@@ -274,7 +314,7 @@ Status PutEnd(State& state, TimePoint now, int64_t wall_ms, const PutEndArgs& ar
                                             std::to_string(args.put_id.value) +
                                             " was to replace was removed"};
   }
-  ReleaseDeadReplicas(state, put.extents);
+  ReleaseDeadReplicas(state, *object->tenant, put.extents);
   if (put.size > 0 && put.extents.empty()) {
     AbandonWrite(state, object, InFlight::kNothing, now);
     return {ErrorCode::kInvalidWrite, "put " + std::to_string(args.put_id.value) + " of key " +

@@ -6,6 +6,7 @@
 #include "master/core/checks.h"
 #include "master/core/ops/ops.h"
 #include "master/core/persist/outcomes.h"
+#include "master/core/quota.h"
 
 namespace mooncake::core {
 namespace {
@@ -29,7 +30,9 @@ void Kill(State& state, uint32_t slot, bool owner_must_remount) {
   state.leaving.Take(descriptor.id);
   state.quarantined.Take(descriptor.id);
   LogSegmentGone(state, descriptor.id);
+  ForgetCharges(state, slot);
   state.pool.Kill(slot);
+  ShareCapacity(state);
   if (owner == nullptr) return;
   --owner->value.segments;
   if (owner_must_remount) owner->value.needs_remount = true;
@@ -94,6 +97,7 @@ void DoMount(State& state, ClientState& owner, const SegmentDescriptor& segment)
     Kill(state, earlier_life, /*owner_must_remount=*/true);
   }
   const uint32_t slot = state.pool.Mount(segment);
+  ShareCapacity(state);
   ++owner.segments;
   LogSegment(state, slot);
   AwaitMount(state, slot);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "master/core/quota.h"
 #include "transfer/base/check.h"
 
 namespace mooncake::core {
@@ -114,7 +115,9 @@ void AwaitMount(State& state, uint32_t slot) {
   journal.Hold({segment.usable_from, {}, segment.descriptor.id});
 }
 
-void ReleaseAfter(State& state, std::span<const ExtentRef> extents, uint64_t sequence) {
+void ReleaseAfter(State& state, Tenant& tenant, std::span<const ExtentRef> extents,
+                  uint64_t sequence) {
+  Uncharge(state, tenant, extents);
   Journal& journal = state.journal;
   ExtentList held;
   for (const ExtentRef& extent : extents) {

@@ -30,8 +30,10 @@ void LogSegmentGone(State& state, const SegmentId& id);
 // only an epoch that the log knows is refused then.
 void AwaitMount(State& state, uint32_t slot);
 
-// Gives space back: at once, or when `sequence` is durable. Dead segments have nothing that could be used again.
-void ReleaseAfter(State& state, std::span<const ExtentRef> extents, uint64_t sequence);
+// Gives space back: at once, or when `sequence` is durable; the tenant is not charged for it any more. Dead segments have nothing that
+// could be used again.
+void ReleaseAfter(State& state, Tenant& tenant, std::span<const ExtentRef> extents,
+                  uint64_t sequence);
 // Up to here the log is durable.
 void LogDurable(State& state, uint64_t sequence);
 

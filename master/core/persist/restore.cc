@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "master/core/persist/outcomes.h"
+#include "master/core/quota.h"
 #include "master/core/state.h"
 #include "master/core/versions.h"
 #include "transfer/base/check.h"
@@ -166,6 +167,7 @@ class Builder {
     version.attributes = record.attributes;
     version.hard_pin = record.hard_pin;
     version.group = record.group;
+    Charge(state_, *object->tenant, version.extents);
     core::Commit(state_, *object, std::move(version), now_);
     if (args_.lease > Duration::zero()) Touch(state_, *object, now_);
     ++report_.versions;
@@ -193,6 +195,7 @@ RestoreReport Restore(State& state, TimePoint now, const Restorer& restorer,
     state.old_leases_end = SaturatingAdd(state.quiet_until, args.lease);
   Builder builder(state, now, restorer, args);
   const RestoreReport report = builder.Run();
+  ShareCapacity(state);
   state.counters.leases_granted = 0;
   state.journal.Resume(args.sequence);
   if (!state.journal.on()) return report;

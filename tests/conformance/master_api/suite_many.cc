@@ -311,5 +311,15 @@ TEST_P(MasterApiSuite, AMasterThatKeepsNothingSaysHowToChangeThat) {
   }
 }
 
+TEST_P(MasterApiSuite, AMasterWithoutQuotasSaysHowToChangeThat) {
+  const Status answers[] = {
+      api().GetQuota("t", Soon()).status(), api().SetQuota("t", 1, Soon()).status(),
+      api().DeleteQuota("t", Soon()).status(), api().ListQuotas("", 1, Soon()).status()};
+  for (const Status& answer : answers) {
+    EXPECT_EQ(answer.code(), ErrorCode::kUnavailableInCurrentMode);
+    EXPECT_NE(answer.message().find("--enable_multi_tenants"), std::string::npos) << answer;
+  }
+}
+
 }  // namespace
 }  // namespace mooncake::testing

@@ -50,7 +50,7 @@ Reply Received(ByteSpan bytes, Receive receive) {
 
 void AsReply(uint8_t which, ByteSpan bytes) {
   static constexpr char kWhy[] = "only crashes count";
-  switch (which % 10) {
+  switch (which % 11) {
     case 0: {
       auto reply =
           Received<thriftgen::BatchPutStartReply>(bytes, &MasterRpcClient::recv_BatchPutStart);
@@ -97,6 +97,10 @@ void AsReply(uint8_t which, ByteSpan bytes) {
     case 8:
       wire::Decode(
           Received<thriftgen::VerifySnapshotReply>(bytes, &MasterRpcClient::recv_VerifySnapshot))
+          .Ignore(kWhy);
+      return;
+    case 9:
+      wire::Decode(Received<thriftgen::ListQuotasReply>(bytes, &MasterRpcClient::recv_ListQuotas))
           .Ignore(kWhy);
       return;
     default:

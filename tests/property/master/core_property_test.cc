@@ -29,6 +29,7 @@ CoreOptions OptionsOf(Rng& rng) {
   options.allocation_strategy = static_cast<AllocationStrategy>(rng.Below(4));
   if (rng.Chance(1, 3)) options.eviction_policy = EvictionPolicyKind::kHitDensity;
   if (rng.Chance(1, 5)) options.memory_allocator = MemoryAllocator::kCachelib;
+  options.multi_tenants = rng.Chance(1, 3);
   options.eviction_high_watermark = rng.Chance(1, 2) ? 1.0 : 0.7;
   options.segment_high_watermark = rng.Chance(1, 2) ? 1.0 : 0.8;
   return options;
@@ -39,6 +40,7 @@ class World {
   explicit World(uint64_t seed)
       : rng_(seed), options_(OptionsOf(rng_)), core_(options_, Term{1}, seed), model_(options_) {
     for (uint32_t node = 0; node < kNodes; ++node) Mount(node);
+    ChangeQuota();
   }
 
   void Run() {
@@ -74,6 +76,22 @@ class World {
     while (groups_ && core_.Tick(now_, 50).more) {
     }
     ASSERT_NO_FATAL_FAILURE(Reconcile());
+  }
+
+  // Of the only tenant; sometimes below what it has.
+  void ChangeQuota() {
+    if (!options_.multi_tenants) return;
+    ASSERT_TRUE(core_.SetQuota(kDefaultTenant, rng_.Between(1, 300000)).ok());
+  }
+
+  // A put that began has not taken the tenant over its quota, and one that was refused for it is like one without room.
+  ErrorCode JudgeQuota(ErrorCode code, uint64_t size) {
+    if (!options_.multi_tenants) return code;
+    const auto quota = core_.GetQuota(kDefaultTenant);
+    if (code == ErrorCode::kOk && size > 0) {
+      EXPECT_LE(quota->charged, quota->effective) << Where();
+    }
+    return code == ErrorCode::kTenantQuotaExceeded ? ErrorCode::kNoAvailableHandle : code;
   }
 
   // What the core evicted since the step before.
@@ -112,7 +130,7 @@ class World {
     const auto reply = core_.PutStart(now_, args);
     ASSERT_NO_FATAL_FAILURE(Reconcile());
     const auto started = reply.ok() ? std::optional<PutStartReply>(reply.value()) : std::nullopt;
-    ASSERT_EQ(reply.code(), model_.PutStart(now_, args, started))
+    ASSERT_EQ(JudgeQuota(reply.code(), args.size), model_.PutStart(now_, args, started))
         << Where() << ": " << reply.status();
     if (reply.ok()) {
       attempts_.push_back({args.name.key, reply.value().put_id, args.client});
@@ -267,6 +285,7 @@ class World {
     } else if (dice < 93) {
       what_ = "MountSegment";
       Mount(static_cast<uint32_t>(rng_.Below(kNodes)));
+      if (rng_.Chance(1, 2)) ChangeQuota();
     } else {
       Advance();
     }

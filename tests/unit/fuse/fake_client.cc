@@ -41,16 +41,14 @@ class FakeClient::Reader final : public ObjectReader {
   ReplicaList info_;
 };
 
-FakeClient::FakeClient() : master_(*this) {}
-
-Result<ClusterStatus> FakeClient::Master::GetStatus(TimePoint) {
-  RETURN_IF_ERROR(owner_.Enter("GetStatus", ""));
-  MutexLock lock(owner_.mutex_);
-  ClusterStatus status;
-  status.capacity = owner_.capacity;
-  for (const auto& [key, object] : owner_.objects_) status.used += object.value->size();
-  status.object_count = owner_.objects_.size();
-  return status;
+Result<StoreSpace> FakeClient::Space(Duration) {
+  RETURN_IF_ERROR(Enter("Space", ""));
+  MutexLock lock(mutex_);
+  StoreSpace space;
+  space.total = capacity;
+  for (const auto& [key, object] : objects_) space.used += object.value->size();
+  space.objects = objects_.size();
+  return space;
 }
 
 void FakeClient::SetFault(Fault fault) {

@@ -16,7 +16,7 @@ namespace mooncake::testing {
 
 class FakeClient final : public Client {
  public:
-  FakeClient();
+  FakeClient() = default;
 
   // --- for tests ---
   // Called before each operation with its name ("Put", "List", …) and key; an error is returned as its result.
@@ -62,6 +62,7 @@ class FakeClient final : public Client {
                                 Duration timeout) override;
   Status RegisterMemory(MutableByteSpan) override { return Status::Ok(); }
   Status UnregisterMemory(const std::byte*) override { return Status::Ok(); }
+  Result<StoreSpace> Space(Duration timeout) override;
   MasterApi& master() override { return master_; }
 
  private:
@@ -71,15 +72,6 @@ class FakeClient final : public Client {
   };
   class Reader;
 
-  class Master final : public NullMaster {
-   public:
-    explicit Master(FakeClient& owner) : owner_(owner) {}
-    Result<ClusterStatus> GetStatus(TimePoint deadline) override;
-
-   private:
-    FakeClient& owner_;
-  };
-
   Status Enter(const std::string& operation, std::string_view key);
   ObjectStat StatOf(const Object& object) const;
 
@@ -88,7 +80,7 @@ class FakeClient final : public Client {
   std::map<std::string, int> calls_ MC_GUARDED_BY(mutex_);
   Fault fault_ MC_GUARDED_BY(mutex_);
   uint64_t next_put_ MC_GUARDED_BY(mutex_) = 0;
-  Master master_;
+  NullMaster master_;
 };
 
 }  // namespace mooncake::testing

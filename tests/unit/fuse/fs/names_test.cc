@@ -261,10 +261,10 @@ TEST_F(NamesTest, CapacityIsAskedAtMostOnceASecond) {
   client_.Store("k", std::string(1000, 'x'));
   EXPECT_EQ(fs_->GetCapacity()->free_bytes, client_.capacity - 1000);
   fs_->GetCapacity().ok();
-  EXPECT_EQ(client_.CallsOf("GetStatus"), 1);
+  EXPECT_EQ(client_.CallsOf("Space"), 1);
   clock_.Advance(Seconds(2));
   fs_->GetCapacity().ok();
-  EXPECT_EQ(client_.CallsOf("GetStatus"), 2);
+  EXPECT_EQ(client_.CallsOf("Space"), 2);
 }
 
 }  // namespace

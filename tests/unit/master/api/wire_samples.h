@@ -123,6 +123,16 @@ class Samples {
             Term{rng_.Next()},           Number(uint64_t{1} << 62),
             Number(uint64_t{1} << 62),   Bytes(0, wire::kMaxMessageBytes)};
   }
+  TenantQuota Quota() {
+    return {Text(),
+            Number(kMaxQuotaBytes),
+            Number(kMaxQuotaBytes),
+            Number(kMaxQuotaBytes),
+            Number(kMaxQuotaBytes),
+            Number(kMaxQuotaBytes),
+            Number(kMaxQuotaBytes),
+            Coin()};
+  }
   DurabilityStatus Durability() {
     DurabilityStatus status;
     status.sync = Coin();

@@ -202,6 +202,35 @@ TEST(WireRoundTrip, SnapshotsAndDurability) {
   }
 }
 
+TEST(WireRoundTrip, Quotas) {
+  Samples samples(kSeed);
+  for (int i = 0; i < kRounds; ++i) {
+    const TenantQuota quota = samples.Quota();
+    const auto got = Travelled(quota);
+    ASSERT_TRUE(got.ok()) << got.status() << " round " << i << " seed " << kSeed;
+    EXPECT_EQ(*got, quota) << "round " << i << " seed " << kSeed;
+  }
+  QuotaList list;
+  list.quotas = {samples.Quota(), samples.Quota()};
+  list.truncated = true;
+  const auto got = Travelled(list);
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(got->quotas, list.quotas);
+  EXPECT_TRUE(got->truncated);
+}
+
+TEST(WireRefuses, QuotasThatMakeNoSense) {
+  thriftgen::TenantQuota quota;
+  quota.charged = -1;
+  EXPECT_FALSE(wire::Decode(thriftgen::TenantQuota(quota)).ok());
+  quota.charged = 0;
+  quota.tenant = std::string(kMaxTenantBytes + 1, 'x');
+  EXPECT_FALSE(wire::Decode(thriftgen::TenantQuota(quota)).ok());
+  thriftgen::ListQuotasReply reply;
+  reply.truncated = true;
+  EXPECT_FALSE(wire::Decode(thriftgen::ListQuotasReply(reply)).ok()) << "it would go on for ever";
+}
+
 TEST(WireStatus, CarriesCodeAndMessageAndCutsLongMessages) {
   const Status status(ErrorCode::kObjectHasLease, "key 'a' is leased");
   EXPECT_EQ(wire::Decode(wire::Encode(status)), status);
