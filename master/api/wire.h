@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "master/api/durability_types.h"
-#include "master/api/quota_types.h"
 #include "master/api/gen-cpp/common_types.h"
 #include "master/api/gen-cpp/master_types.h"
+#include "master/api/quota_types.h"
 #include "master/api/types.h"
 #include "master/api/wire_limits.h"
 #include "transfer/base/result.h"

@@ -23,7 +23,7 @@ MAY_INCLUDE = {
     'master/api/segment_types': (BASE,),
     'master/api/durability_types': (BASE, 'master/api/segment_types.h'),
     # row 1: the three pure cores
-    'master/core/': (BASE, TYPES),
+    'master/core/': (BASE, TYPES, 'master/api/quota_types.h'),
     'storenode/core/': (BASE, TYPES),
     'client/core/': (BASE, TYPES),
     # row 2
@@ -42,7 +42,7 @@ MAY_INCLUDE = {
     'master/api/': (BASE, 'transfer/coord/', TYPES, 'master/api/durability_types.h'),
     'master/ha/': (BASE, 'transfer/coord/', 'master/core/', TYPES, 'master/api/durability_types.h'),
     # row 4
-    'master/server/': (BASE, 'transfer/coord/', 'master/api/', 'master/ha/', 'master/core/'),
+    'master/server/': (BASE, 'transfer/coord/', 'master/api/', 'master/ha/', 'master/core/', 'master/tenants/'),
     'storenode/node/': (BASE, 'transfer/coord/', 'transfer/engine/', *TRANSPORT_PORTS, 'master/api/', 'storenode/api/',
                         'storenode/storage/', 'storenode/memory/', 'storenode/core/'),
     # The data server's adapter, for whoever puts a node together.

@@ -124,7 +124,7 @@ class Samples {
             Number(uint64_t{1} << 62),   Bytes(0, wire::kMaxMessageBytes)};
   }
   TenantQuota Quota() {
-    return {Text(),
+    return {Text().substr(0, kMaxTenantBytes),
             Number(kMaxQuotaBytes),
             Number(kMaxQuotaBytes),
             Number(kMaxQuotaBytes),
