@@ -41,24 +41,6 @@ Result<Number> SplitNumber(std::string_view text, std::string_view what) {
   return Number{value, Trim(trimmed.substr(static_cast<size_t>(end - trimmed.data())))};
 }
 
-// Length of the valid UTF-8 sequence at the front of `s`, 0 when there is none or it is a control character.
-size_t PrintableLength(std::string_view s) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(s[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return (lead >= 0x20 && lead != 0x7f) ? 1 : 0;
-  const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || s.size() < length) return 0;
-  uint32_t code = lead & (0xffu >> (length + 1));
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-    code = (code << 6) | (byte(i) & 0x3f);
-  }
-  constexpr std::array<uint32_t, 5> kSmallest = {0, 0, 0x80, 0x800, 0x10000};
-  const bool valid =
-      code >= kSmallest[length] && code <= 0x10ffff && !(code >= 0xd800 && code < 0xe000);
-  return valid && code >= 0xa0 ? length : 0;
-}
-
 }  // namespace
 
 Result<uint64_t> ParseSize(std::string_view text) {
@@ -158,6 +140,24 @@ Result<HostPort> ParseHostPort(std::string_view text, bool allow_zero_port) {
     return bad;
   if (number == 0 && !allow_zero_port) return bad;
   return HostPort{std::string(host), static_cast<uint16_t>(number)};
+}
+
+size_t PrintableLength(std::string_view s) {
+  if (s.empty()) return 0;
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(s[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return (lead >= 0x20 && lead != 0x7f) ? 1 : 0;
+  const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || s.size() < length) return 0;
+  uint32_t code = lead & (0xffu >> (length + 1));
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+    code = (code << 6) | (byte(i) & 0x3f);
+  }
+  constexpr std::array<uint32_t, 5> kSmallest = {0, 0, 0x80, 0x800, 0x10000};
+  const bool valid =
+      code >= kSmallest[length] && code <= 0x10ffff && !(code >= 0xd800 && code < 0xe000);
+  return valid && code >= 0xa0 ? length : 0;
 }
 
 std::string EscapeForDisplay(std::string_view bytes) {

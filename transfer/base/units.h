@@ -39,6 +39,9 @@ struct HostPort {
 };
 Result<HostPort> ParseHostPort(std::string_view text, bool allow_zero_port = false);
 
+// Bytes of the character at the front, ASCII or valid UTF-8; 0 when there is none or it is a control character.
+size_t PrintableLength(std::string_view bytes);
+
 // Bytes made printable for logs, tables and JSON: printable ASCII and valid UTF-8 as they are, else \xNN;
 // the backslash doubled.
 std::string EscapeForDisplay(std::string_view bytes);

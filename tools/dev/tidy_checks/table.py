@@ -41,8 +41,9 @@ MAY_INCLUDE = {
     'transfer/engine/': (BASE, 'transfer/coord/') + TRANSPORT_PORTS,
     'master/api/': (BASE, 'transfer/coord/', TYPES, 'master/api/durability_types.h'),
     'master/ha/': (BASE, 'transfer/coord/', 'master/core/', TYPES, 'master/api/durability_types.h'),
+    'master/tenants/': (BASE, 'transfer/coord/', TYPES, 'master/api/quota_types.h'),
     # row 4
-    'master/server/': (BASE, 'transfer/coord/', 'master/api/', 'master/ha/', 'master/core/', 'master/tenants/'),
+    'master/server/': (BASE, 'transfer/coord/', 'master/api/', 'master/ha/', 'master/tenants/', 'master/core/'),
     'storenode/node/': (BASE, 'transfer/coord/', 'transfer/engine/', *TRANSPORT_PORTS, 'master/api/', 'storenode/api/',
                         'storenode/storage/', 'storenode/memory/', 'storenode/core/'),
     # The data server's adapter, for whoever puts a node together.
@@ -78,6 +79,7 @@ THIRD_PARTY = (
      ('master/api/wire', 'master/api/remote_', 'master/server/', 'storenode/api/wire', 'storenode/api/remote_',
       'storenode/node/thrift_')),
     ('RocksDB', r'rocksdb/', ('master/ha/rocksdb_', 'master/ha/sst_snapshots', 'storenode/storage/rocksdb_backend')),
+    ('yaml-cpp', r'yaml-cpp/', ('transfer/base/config', 'master/tenants/policy_text')),
     ('civetweb', r'civetweb\.h|CivetServer\.h', ('master/server/admin_http', 'storenode/node/admin_http')),
     ('gflags', r'gflags/', ('transfer/base/config', 'master/server/', 'storenode/node/', 'fuse/', 'tools/')),
 )
