@@ -20,10 +20,14 @@ class BenchedMaster {
   static constexpr ClientId kClient{3, 4};
   static constexpr uint64_t kObjectBytes = kMiB - 64;  // a MiB with its seal
 
+  struct Options {
+    Duration client_ttl = Seconds(86400);
+    bool quotas = false;  // kept nowhere
+  };
   // `clock` is for callers; the master lives by `master_clock`. Both must outlive it.
   static Result<std::unique_ptr<BenchedMaster>> Create(const Clock& clock,
                                                        const Clock& master_clock,
-                                                       Duration client_ttl = Seconds(86400));
+                                                       const Options& options);
 
   // A segment of `objects` objects, lent by `owner`.
   Status Mount(const ClientId& owner, const std::string& name, uint64_t objects);
@@ -33,7 +37,7 @@ class BenchedMaster {
   static std::string KeyOf(const std::string& prefix, uint64_t i) {
     return prefix + std::to_string(i);
   }
-  static Status PutObject(MasterApi& api, const std::string& key, TimePoint deadline,
+  static Status PutObject(MasterApi& api, const ObjectName& name, TimePoint deadline,
                           const std::string& segment = "");
 
   TimePoint Deadline() const { return clock_.Now() + Seconds(60); }

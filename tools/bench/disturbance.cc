@@ -45,8 +45,8 @@ class Eviction final : public Disturbance {
   }
   Status Run(BenchedMaster& master, MasterApi& api, const std::atomic<bool>& stop) override {
     for (uint64_t i = 0; !stop.load(); ++i) {
-      RETURN_IF_ERROR(
-          BenchedMaster::PutObject(api, BenchedMaster::KeyOf("evicting/", i), master.Deadline()));
+      RETURN_IF_ERROR(BenchedMaster::PutObject(
+          api, {kDefaultTenant, BenchedMaster::KeyOf("evicting/", i)}, master.Deadline()));
     }
     return Status::Ok();
   }

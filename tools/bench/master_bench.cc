@@ -12,6 +12,7 @@
 #include "tools/bench/benched_master.h"
 #include "tools/bench/heap.h"
 #include "tools/bench/master_tails.h"
+#include "tools/bench/quota_rows.h"
 #include "tools/bench/race.h"
 #include "tools/bench/tcp_echo.h"
 
@@ -69,7 +70,7 @@ std::vector<NamedOperation> Operations(BenchedMaster& master, uint64_t objects) 
       {"put start+end, remove", 1, 3,
        [&master](MasterApi& api, uint64_t i) -> Status {
          const std::string key = "bench/put/" + std::to_string(i);
-         RETURN_IF_ERROR(BenchedMaster::PutObject(api, key, master.Deadline()));
+         RETURN_IF_ERROR(BenchedMaster::PutObject(api, {kDefaultTenant, key}, master.Deadline()));
          const ObjectName name{.tenant = kDefaultTenant, .key = key};
          return api.BatchRemove({&name, 1}, true, master.Deadline())[0];
        }},
@@ -236,7 +237,7 @@ class Mix {
         RETURN_IF_ERROR(api.BatchGetReplicaList(name(), deadline)[0]);
       }
       const ObjectName own{.key = "mix/" + std::to_string(thread) + "/" + std::to_string(part)};
-      RETURN_IF_ERROR(BenchedMaster::PutObject(api, own.key, deadline));
+      RETURN_IF_ERROR(BenchedMaster::PutObject(api, own, deadline));
       RETURN_IF_ERROR(api.BatchRemove({&own, 1}, true, deadline)[0]);
     }
     return Status::Ok();
@@ -295,7 +296,7 @@ Result<double> BytesPerObject(BenchedMaster& master, uint64_t objects) {
 
 Status BenchMaster(const MasterBenchOptions& options, const Clock& clock, BenchReport& report) {
   {
-    ASSIGN_OR_RETURN(const auto master, BenchedMaster::Create(clock, clock));
+    ASSIGN_OR_RETURN(const auto master, BenchedMaster::Create(clock, clock, {}));
     ASSIGN_OR_RETURN(const double bytes, BytesPerObject(*master, options.objects));
     report.facts.push_back({.name = "bytes_per_object",
                             .label = "heap bytes for an object of one replica, its key not counted",
@@ -305,6 +306,8 @@ Status BenchMaster(const MasterBenchOptions& options, const Clock& clock, BenchR
     for (const uint32_t threads : options.threads)
       RETURN_IF_ERROR(BenchRemote(*master, threads, options, clock, report.rows));
   }
+  RETURN_IF_ERROR(BenchQuotas(std::min<uint64_t>(options.objects, 100'000), options.time / 2, clock,
+                              report.rows));
   if (options.tail_keys == 0) return Status::Ok();
   ASSIGN_OR_RETURN(report.tails,
                    BenchTails({.keys = options.tail_keys, .time = options.time}, clock));

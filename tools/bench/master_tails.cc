@@ -50,7 +50,8 @@ std::vector<Probe> Probes(BenchedMaster& master) {
       {.name = "put start+end",
        .run =
            [&master, put_key](MasterApi& api, uint64_t i) {
-             return BenchedMaster::PutObject(api, put_key(i), master.Deadline(), kSegment);
+             return BenchedMaster::PutObject(api, {kDefaultTenant, put_key(i)}, master.Deadline(),
+                                             kSegment);
            },
        .after =
            [&master, put_key](MasterApi& api, uint64_t i) {
@@ -105,8 +106,9 @@ Status Measure(std::vector<Probe>& probes, BenchedMaster& master, Disturbance& d
 
 Status BenchOne(Disturbance& disturbance, bool remote, JumpingClock& master_clock,
                 const TailOptions& options, const Clock& clock, std::vector<TailRow>& rows) {
-  ASSIGN_OR_RETURN(const auto master,
-                   BenchedMaster::Create(clock, master_clock, Disturbance::kClientTtl));
+  ASSIGN_OR_RETURN(
+      const auto master,
+      BenchedMaster::Create(clock, master_clock, {.client_ttl = Disturbance::kClientTtl}));
   RETURN_IF_ERROR(disturbance.Prepare(*master, /*early=*/true));
   RETURN_IF_ERROR(
       master->Mount(BenchedMaster::kClient, kSegment, disturbance.Room() + 4 * kHotKeys));
