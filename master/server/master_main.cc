@@ -16,6 +16,7 @@
 #include "master/server/master_service.h"
 #include "master/server/thrift_server.h"
 #include "master/server/version.h"
+#include "master/tenants/policy_file.h"
 #include "transfer/base/clock.h"
 #include "transfer/base/config_reader.h"
 #include "transfer/base/shutdown_signal.h"
@@ -64,6 +65,15 @@ void LogRestored(const RestoreSummary& restored) {
             << " log_holes=" << restored.holes << " ms=" << ToMillis(restored.took);
 }
 
+// Null: this master keeps none.
+std::unique_ptr<QuotaPolicyStore> OpenQuotaPolicies(const MasterOptions& options) {
+  if (!options.core.multi_tenants) return nullptr;
+  if (!options.quota_uri.empty())
+    return std::make_unique<PolicyFile>(PolicyFileOptions{.path = options.quota_uri});
+  return std::make_unique<PolicyFile>(PolicyFileOptions{
+      .path = options.state_dir + "/tenant_quotas.yaml", .create_if_missing = true});
+}
+
 // All that serves. Members are destroyed in the reverse order: HTTP, RPC, service.
 struct Running {
   std::unique_ptr<MasterService> service;
@@ -83,7 +93,7 @@ Status StartServing(const MasterOptions& options, const Clock& clock, Running& r
     if (!opened.ok()) return Annotate(opened.status(), "--state_dir");
     store = std::move(opened).value();
   }
-  std::unique_ptr<QuotaPolicyStore> policies;
+  std::unique_ptr<QuotaPolicyStore> policies = OpenQuotaPolicies(options);
   service_options.term = FreshTerm(clock);
   ASSIGN_OR_RETURN(running.service, MasterService::Create(service_options, clock, std::move(store),
                                                           std::move(policies)));

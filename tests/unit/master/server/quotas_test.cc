@@ -14,8 +14,8 @@
 namespace mooncake {
 namespace {
 
-using testing::MemoryQuotaPolicies;
-using testing::PolicyDisk;
+using testing::MemoryQuotaPolicyStore;
+using testing::PolicyPlace;
 
 constexpr ClientId kNode{1, 2};
 
@@ -28,7 +28,7 @@ class QuotaService : public ::testing::Test {
     options.background = false;
     options.core.multi_tenants = true;
     return MasterService::Create(options, clock_, nullptr,
-                                 std::make_unique<MemoryQuotaPolicies>(disk_));
+                                 std::make_unique<MemoryQuotaPolicyStore>(place_));
   }
   MasterService& master() {
     if (master_ == nullptr) {
@@ -59,7 +59,7 @@ class QuotaService : public ::testing::Test {
   }
 
   ManualClock clock_;
-  std::shared_ptr<PolicyDisk> disk_ = std::make_shared<PolicyDisk>();
+  std::shared_ptr<PolicyPlace> place_ = std::make_shared<PolicyPlace>();
   uint64_t term_ = 0;
   std::unique_ptr<MasterService> master_;
 };
@@ -78,7 +78,7 @@ TEST_F(QuotaService, WhatWasSetIsThereAfterARestart) {
 
 TEST_F(QuotaService, WhatCannotBeKeptChangesNothing) {
   ASSERT_TRUE(master().SetQuota("t", 1000, kNever).ok());
-  disk_->before_save = [] { return Status(ErrorCode::kPersistentFail, "disk full"); };
+  place_->during_save = [] { return Status(ErrorCode::kPersistentFail, "disk full"); };
   EXPECT_EQ(master().SetQuota("t", 2000, kNever).code(), ErrorCode::kPersistentFail);
   EXPECT_EQ(master().GetQuota("t", kNever)->requested, 1000u);
   EXPECT_EQ(master().SetQuota("new", 1, kNever).code(), ErrorCode::kPersistentFail);
@@ -90,7 +90,7 @@ TEST_F(QuotaService, WhatCannotBeKeptChangesNothing) {
 TEST_F(QuotaService, IsClosedWhileItsDeletionIsBeingKept) {
   ASSERT_TRUE(master().SetQuota("t", 1000, kNever).ok());
   ErrorCode seen = ErrorCode::kOk;
-  disk_->before_save = [&] {
+  place_->during_save = [&] {
     seen = Write("t", 100);
     return Status::Ok();
   };
@@ -102,7 +102,7 @@ TEST_F(QuotaService, NobodyWaitsForAStorageThatHangs) {
   std::thread other;
   ErrorCode change = ErrorCode::kOk;
   ErrorCode read = ErrorCode::kInternal;
-  disk_->before_save = [&] {
+  place_->during_save = [&] {
     other = std::thread([&] {
       change = master().SetQuota("u", 1, kNever).code();
       read = master().GetQuota("t", kNever).code();
@@ -116,7 +116,7 @@ TEST_F(QuotaService, NobodyWaitsForAStorageThatHangs) {
 }
 
 TEST_F(QuotaService, AMasterDoesNotStartWithoutKnowingThem) {
-  disk_->load_fault = {ErrorCode::kPersistentFail, "no such file"};
+  place_->SetFault({ErrorCode::kPersistentFail, "no such file"});
   const auto started = Start();
   EXPECT_EQ(started.code(), ErrorCode::kPersistentFail);
   EXPECT_NE(started.status().message().find("quotas of tenants"), std::string::npos);
@@ -169,7 +169,7 @@ TEST_F(QuotaService, ThePagesRefuseWhatMakesNoSense) {
   Http("PUT", "tenant_id=t", 400, good + std::string(kMaxQuotaBody, ' '));
   Http("POST", "tenant_id=t", 405, good);
   Http("DELETE", "", 400);
-  disk_->before_save = [] { return Status(ErrorCode::kPersistentFail, "disk full"); };
+  place_->during_save = [] { return Status(ErrorCode::kPersistentFail, "disk full"); };
   EXPECT_EQ(Http("PUT", "tenant_id=t", 500, good)["success"], false);
   EXPECT_EQ(Http("GET", "", 200)["data"].size(), 0u);
 }
