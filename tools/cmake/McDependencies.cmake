@@ -9,7 +9,7 @@
 #   mc::fuse3          libfuse 3                   mc::numa           libnuma
 #   mc::isal           ISA-L (crc32c)              mc::ibverbs        verbs    (only with MC_WITH_RDMA)
 #   mc::xxhash         xxHash, header only         mc::rdmacm         rdma-cm  (only with MC_WITH_RDMA)
-#   mc::zlib           zlib (gzipped traces)
+#   mc::zlib           zlib (gzipped traces)      mc::curl           libcurl
 #   mc::thriftnb       Thrift's non-blocking server; exists only when libevent-dev is installed, so don't ship on it
 #
 #   for tests only:  mc::gtest  mc::gtest_main (gtest and gmock)   mc::benchmark   mc::rapidcheck
@@ -106,6 +106,7 @@ _mc_from_pkgconfig(fuse3 fuse3 libfuse3-dev)
 _mc_from_pkgconfig(isal libisal libisal-dev)
 _mc_from_header(xxhash xxhash.h libxxhash-dev)
 _mc_from_pkgconfig(zlib zlib zlib1g-dev)
+_mc_from_pkgconfig(curl libcurl libcurl4-openssl-dev)
 _mc_from_cmake(json nlohmann_json nlohmann-json3-dev nlohmann_json::nlohmann_json)
 _mc_from_pkgconfig(yaml yaml-cpp libyaml-cpp-dev)
 _mc_from_header(cli11 CLI/CLI.hpp libcli11-dev)

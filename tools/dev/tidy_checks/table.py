@@ -79,6 +79,7 @@ THIRD_PARTY = (
      ('master/api/wire', 'master/api/remote_', 'master/server/', 'storenode/api/wire', 'storenode/api/remote_',
       'storenode/node/thrift_')),
     ('RocksDB', r'rocksdb/', ('master/ha/rocksdb_', 'master/ha/sst_snapshots', 'storenode/storage/rocksdb_backend')),
+    ('libcurl', r'curl/', ('transfer/coord/http_post',)),
     ('yaml-cpp', r'yaml-cpp/', ('transfer/base/config', 'master/tenants/policy_text')),
     ('civetweb', r'civetweb\.h|CivetServer\.h', ('master/server/admin_http', 'storenode/node/admin_http')),
     ('gflags', r'gflags/', ('transfer/base/config', 'master/server/', 'storenode/node/', 'fuse/', 'tools/')),
