@@ -16,6 +16,7 @@
 #include "master/server/master_service.h"
 #include "master/server/thrift_server.h"
 #include "master/server/version.h"
+#include "master/tenants/policy_etcd.h"
 #include "master/tenants/policy_file.h"
 #include "transfer/base/clock.h"
 #include "transfer/base/config_reader.h"
@@ -66,12 +67,22 @@ void LogRestored(const RestoreSummary& restored) {
 }
 
 // Null: this master keeps none.
-std::unique_ptr<QuotaPolicyStore> OpenQuotaPolicies(const MasterOptions& options) {
-  if (!options.core.multi_tenants) return nullptr;
-  if (!options.quota_uri.empty())
-    return std::make_unique<PolicyFile>(PolicyFileOptions{.path = options.quota_uri});
-  return std::make_unique<PolicyFile>(PolicyFileOptions{
-      .path = options.state_dir + "/tenant_quotas.yaml", .create_if_missing = true});
+Result<std::unique_ptr<QuotaPolicyStore>> OpenQuotaPolicies(const MasterOptions& options,
+                                                            const Clock& clock) {
+  std::unique_ptr<QuotaPolicyStore> store;
+  if (!options.core.multi_tenants) return store;
+  if (options.quota_connector == "etcd") {
+    auto etcd = PolicyEtcd::Create({.endpoints = options.quota_uri, .cluster_id = options.cluster_id},
+                                   PostByCurl, clock);
+    if (!etcd.ok()) return Annotate(etcd.status(), "--tenant_quota_connector_uri");
+    store = std::move(etcd).value();
+  } else if (!options.quota_uri.empty()) {
+    store = std::make_unique<PolicyFile>(PolicyFileOptions{.path = options.quota_uri});
+  } else {
+    store = std::make_unique<PolicyFile>(PolicyFileOptions{
+        .path = options.state_dir + "/tenant_quotas.yaml", .create_if_missing = true});
+  }
+  return store;
 }
 
 // All that serves. Members are destroyed in the reverse order: HTTP, RPC, service.
@@ -93,7 +104,7 @@ Status StartServing(const MasterOptions& options, const Clock& clock, Running& r
     if (!opened.ok()) return Annotate(opened.status(), "--state_dir");
     store = std::move(opened).value();
   }
-  std::unique_ptr<QuotaPolicyStore> policies = OpenQuotaPolicies(options);
+  ASSIGN_OR_RETURN(std::unique_ptr<QuotaPolicyStore> policies, OpenQuotaPolicies(options, clock));
   service_options.term = FreshTerm(clock);
   ASSIGN_OR_RETURN(running.service, MasterService::Create(service_options, clock, std::move(store),
                                                           std::move(policies)));
