@@ -72,8 +72,8 @@ Result<std::unique_ptr<QuotaPolicyStore>> OpenQuotaPolicies(const MasterOptions&
   std::unique_ptr<QuotaPolicyStore> store;
   if (!options.core.multi_tenants) return store;
   if (options.quota_connector == "etcd") {
-    auto etcd = PolicyEtcd::Create({.endpoints = options.quota_uri, .cluster_id = options.cluster_id},
-                                   PostByCurl, clock);
+    auto etcd = PolicyEtcd::Create(
+        {.endpoints = options.quota_uri, .cluster_id = options.cluster_id}, PostByCurl, clock);
     if (!etcd.ok()) return Annotate(etcd.status(), "--tenant_quota_connector_uri");
     store = std::move(etcd).value();
   } else if (!options.quota_uri.empty()) {

@@ -101,9 +101,7 @@ TEST_F(QuotaCluster, EightWritersATenantNeverPassTheEdgeAndLeaveNothing) {
   }
   for (std::thread& writer : writers) writer.join();
   EXPECT_GT(Quota("alpha").evicted_bytes + static_cast<uint64_t>(refused), 0u) << "it was no edge";
-  EXPECT_TRUE(Eventually([&] {
-    return Quota("alpha").charged + Quota("beta").charged == Used();
-  }));
+  EXPECT_TRUE(Eventually([&] { return Quota("alpha").charged + Quota("beta").charged == Used(); }));
 
   for (size_t i = 0; i < clients.size(); i += 8) {
     RemoveByRegexArgs all{.pattern = "."};
@@ -126,8 +124,8 @@ TEST_F(QuotaCluster, AMountSaysQuotaExceededAndKeepsNothingOfTheFile) {
 
   std::ofstream(*mount / "kept") << "kept";
   const uint64_t before = Quota("t").charged;
-  const RunResult dd =
-      Run({.command = {"/bin/dd", "if=/dev/zero", "of=" + (*mount / "large"), "bs=64k", "count=32"}});
+  const RunResult dd = mooncake::testing::Run(
+      {.command = {"/bin/dd", "if=/dev/zero", "of=" + (*mount / "large"), "bs=64k", "count=32"}});
   EXPECT_NE(dd.ended.exit_status, 0);
   EXPECT_NE(dd.err.find("Disk quota exceeded"), std::string::npos) << dd.err;
   EXPECT_FALSE(std::filesystem::exists(*mount / "large"));
