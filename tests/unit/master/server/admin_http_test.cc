@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "master/api/wire_socket.h"
+#include "tests/support/memory_quota_policies.h"
 #include "tests/support/memory_state_store.h"
 #include "tests/support/wait.h"
 #include "transfer/base/manual_clock.h"
@@ -37,11 +38,13 @@ struct World {
 };
 
 // The whole answer, status line and all.
-std::string AskAt(const HostPort& address, const std::string& path, const std::string& method) {
+std::string AskAt(const HostPort& address, const std::string& path, const std::string& method,
+                  const std::string& body = "") {
   const Clock& clock = SystemClock();
   auto socket = wire::FrameSocket::Connect(address, clock, clock.Now() + Seconds(30));
   EXPECT_TRUE(socket.ok()) << socket.status();
-  const std::string request = method + " " + path + " HTTP/1.1\r\nHost: x\r\n\r\n";
+  const std::string request = method + " " + path + " HTTP/1.1\r\nHost: x\r\nContent-Length: " +
+                              std::to_string(body.size()) + "\r\n\r\n" + body;
   EXPECT_EQ(send(socket->fd(), request.data(), request.size(), MSG_NOSIGNAL),
             static_cast<ssize_t>(request.size()));
   std::string answer;
@@ -178,6 +181,33 @@ TEST_F(AdminHttpTest, SaysWhyAPortCannotBeHad) {
   const auto second = AdminHttp::Start(address(), service(), [] { return ConnectionNumbers{}; });
   EXPECT_EQ(second.code(), ErrorCode::kRpcFail);
   EXPECT_TRUE(Contains(second.message(), "in use")) << second.message();
+}
+
+TEST(AdminHttpTestOfQuotas, QuotasAreSetAndReadOverHttp) {
+  ManualClock clock;
+  MasterServiceOptions options;
+  options.background = false;
+  options.core.multi_tenants = true;
+  auto service = MasterService::Create(
+      options, clock, nullptr,
+      std::make_unique<testing::MemoryQuotaPolicyStore>(std::make_shared<testing::PolicyPlace>()));
+  ASSERT_TRUE(service.ok()) << service.status();
+  auto http = AdminHttp::Start({"127.0.0.1", 0}, **service, [] { return ConnectionNumbers{}; });
+  ASSERT_TRUE(http.ok()) << http.status();
+  const HostPort address = (*http)->address();
+  const std::string path = "/api/v1/tenant_quotas?tenant_id=t";
+  const std::string body = "{\"requested_quota_bytes\": 4096}";
+  EXPECT_TRUE(Contains(AskAt(address, path, "GET"), "HTTP/1.1 404 Not Found"));
+  EXPECT_TRUE(Contains(AskAt(address, path, "PUT", body), "HTTP/1.1 200"));
+  EXPECT_TRUE(Contains(AskAt(address, path, "GET"), "\"requested_quota_bytes\":4096"));
+  EXPECT_TRUE(Contains(AskAt(address, path, "PUT", "{"), "HTTP/1.1 400 Bad Request"));
+  EXPECT_TRUE(Contains(AskAt(address, path, "PUT", std::string(100000, ' ')), "HTTP/1.1 400"));
+  EXPECT_TRUE(Contains(AskAt(address, path, "DELETE"), "HTTP/1.1 200"));
+  EXPECT_TRUE(Contains(AskAt(address, path, "PATCH"), "HTTP/1.1 405"));
+}
+
+TEST_F(AdminHttpTest, AMasterWithoutQuotasSaysSo) {
+  EXPECT_TRUE(Contains(Ask("/api/v1/tenant_quotas"), "HTTP/1.1 409 Conflict"));
 }
 
 }  // namespace
