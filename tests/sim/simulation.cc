@@ -81,7 +81,7 @@ class Simulation {
     Rng& rng = world_.rng;
     MasterSetup setup;
     setup.options = Options();
-    setup.quota = rng.Between(1, 4'000'000);
+    setup.quota = rng.Between(700'000, 4'000'000);
     setup.log = &log_;
     setup.canary = options_.canary;
     const bool wanted = plot_ == Plot::kRestarts || plot_ == Plot::kTakeovers;

@@ -185,7 +185,7 @@ class Model {
 
 TEST(StoreClientProperty, BehavesLikeAMap) {
   testing::ClusterOptions options{.nodes = 3, .segment_size = 32 * kMiB};
-  options.master.core.lease_ttl = Millis(50);
+  options.master.core.lease_ttl = Millis(250);
   Cluster cluster(options);
   const auto memcpy_client = cluster.NewClient(DataPathKind::kMemcpy);
   const auto shm_client = cluster.NewClient(DataPathKind::kShm);
