@@ -4,16 +4,16 @@
 #include <string>
 #include <utility>
 
-#include "master/api/remote_call.h"
+#include "master/api/remote_calls.h"
 
 namespace mooncake {
 namespace {
 
-class RemoteMaster final : public MasterApi {
+class RemoteMaster final : public RemoteCalls {
  public:
   RemoteMaster(RemoteMasterOptions options, const Clock& clock)
-      : caller_(std::move(options.address), options.max_idle_connections, options.restart_patience,
-                clock) {}
+      : RemoteCalls(std::move(options.address), options.max_idle_connections,
+                    options.restart_patience, clock) {}
 
   Result<PingReply> Ping(const ClientId& client, const std::string& address,
                          TimePoint deadline) override {
@@ -348,66 +348,6 @@ class RemoteMaster final : public MasterApi {
         Call("ListQuotas", &C::send_ListQuotas, &C::recv_ListQuotas, request, reply, deadline));
     return OrGarbage(wire::Decode(std::move(reply)));
   }
-
- private:
-  using C = thriftgen::MasterRpcClient;
-
-  template <typename Request, typename Send>
-  Result<TenantQuota> Quota(const char* name, Send send, void (C::*receive)(thriftgen::QuotaReply&),
-                            Request& request, TimePoint deadline) {
-    thriftgen::QuotaReply reply;
-    RETURN_IF_ERROR(Call(name, send, receive, request, reply, deadline));
-    return OrGarbage(wire::Decode(std::move(reply.value)));
-  }
-
-  // Of a call that asks for one thing and says nothing more.
-  template <typename Reply, typename Send, typename Receive>
-  auto PlainValue(const char* name, Send send, Receive receive, TimePoint deadline)
-      -> decltype(wire::Decode(std::move(std::declval<Reply&>().value))) {
-    thriftgen::PlainRequest request;
-    Reply reply;
-    RETURN_IF_ERROR(Call(name, send, receive, request, reply, deadline));
-    return OrGarbage(wire::Decode(std::move(reply.value)));
-  }
-
-  template <typename Request, typename Reply, typename Send, typename Receive>
-  Status Call(const char* name, Send send, Receive receive, Request& request, Reply& reply,
-              TimePoint deadline) {
-    return caller_.Call(name, send, receive, request, reply, deadline);
-  }
-
-  // A batch whose entries are answered by a status alone; `make(chunk)` makes the request.
-  template <typename Args, typename Send, typename Receive, typename Make>
-  std::vector<Status> StatusBatch(const char* name, Send send, Receive receive,
-                                  std::span<const Args> args, TimePoint deadline, Make make) {
-    return InChunks<Status>(args, [&](std::span<const Args> chunk) -> Result<std::vector<Status>> {
-      auto request = make(chunk);
-      thriftgen::BatchStatusReply reply;
-      RETURN_IF_ERROR(Call(name, send, receive, request, reply, deadline));
-      RETURN_IF_ERROR(CheckAnswerCount(reply.results.size(), chunk.size()));
-      std::vector<Status> out;
-      out.reserve(chunk.size());
-      for (thriftgen::Status& status : reply.results)
-        out.push_back(wire::Decode(std::move(status)));
-      return out;
-    });
-  }
-
-  template <typename Request, typename Send, typename Receive>
-  Status Plain(const char* name, Send send, Receive receive, Request& request, TimePoint deadline) {
-    thriftgen::StatusReply reply;
-    return Call(name, send, receive, request, reply, deadline);
-  }
-
-  template <typename Request, typename Send, typename Receive>
-  Result<uint64_t> Count(const char* name, Send send, Receive receive, Request& request,
-                         TimePoint deadline) {
-    thriftgen::CountReply reply;
-    RETURN_IF_ERROR(Call(name, send, receive, request, reply, deadline));
-    return static_cast<uint64_t>(reply.count);
-  }
-
-  RemoteCaller caller_;
 };
 
 }  // namespace
