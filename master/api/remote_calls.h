@@ -19,19 +19,17 @@ class RemoteCalls : public MasterApi {
 
   using C = thriftgen::MasterRpcClient;
 
-  template <typename Request, typename Send>
-  Result<TenantQuota> Quota(const char* name, Send send, void (C::*receive)(thriftgen::QuotaReply&),
-                            Request& request, TimePoint deadline) {
-    thriftgen::QuotaReply reply;
-    RETURN_IF_ERROR(Call(name, send, receive, request, reply, deadline));
-    return OrGarbage(wire::Decode(std::move(reply.value)));
-  }
-
   // Of a call that asks for one thing and says nothing more.
   template <typename Reply, typename Send, typename Receive>
-  auto PlainValue(const char* name, Send send, Receive receive, TimePoint deadline)
-      -> decltype(wire::Decode(std::move(std::declval<Reply&>().value))) {
+  auto PlainValue(const char* name, Send send, Receive receive, TimePoint deadline) {
     thriftgen::PlainRequest request;
+    return Value<Reply>(name, send, receive, request, deadline);
+  }
+
+  // Of a call that is answered by one value.
+  template <typename Reply, typename Request, typename Send, typename Receive>
+  auto Value(const char* name, Send send, Receive receive, Request& request, TimePoint deadline)
+      -> decltype(wire::Decode(std::move(std::declval<Reply&>().value))) {
     Reply reply;
     RETURN_IF_ERROR(Call(name, send, receive, request, reply, deadline));
     return OrGarbage(wire::Decode(std::move(reply.value)));

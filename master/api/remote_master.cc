@@ -321,7 +321,8 @@ class RemoteMaster final : public RemoteCalls {
   Result<TenantQuota> GetQuota(const std::string& tenant, TimePoint deadline) override {
     thriftgen::QuotaRequest request;
     request.tenant = tenant;
-    return Quota("GetQuota", &C::send_GetQuota, &C::recv_GetQuota, request, deadline);
+    return Value<thriftgen::QuotaReply>("GetQuota", &C::send_GetQuota, &C::recv_GetQuota, request,
+                                        deadline);
   }
 
   Result<TenantQuota> SetQuota(const std::string& tenant, uint64_t bytes,
@@ -329,13 +330,15 @@ class RemoteMaster final : public RemoteCalls {
     thriftgen::SetQuotaRequest request;
     request.tenant = tenant;
     request.requested = static_cast<int64_t>(bytes);
-    return Quota("SetQuota", &C::send_SetQuota, &C::recv_SetQuota, request, deadline);
+    return Value<thriftgen::QuotaReply>("SetQuota", &C::send_SetQuota, &C::recv_SetQuota, request,
+                                        deadline);
   }
 
   Result<TenantQuota> DeleteQuota(const std::string& tenant, TimePoint deadline) override {
     thriftgen::QuotaRequest request;
     request.tenant = tenant;
-    return Quota("DeleteQuota", &C::send_DeleteQuota, &C::recv_DeleteQuota, request, deadline);
+    return Value<thriftgen::QuotaReply>("DeleteQuota", &C::send_DeleteQuota, &C::recv_DeleteQuota,
+                                        request, deadline);
   }
 
   Result<QuotaList> ListQuotas(const std::string& start_after, uint32_t limit,

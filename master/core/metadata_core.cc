@@ -249,6 +249,9 @@ Status MetadataCore::CheckQuota(const std::string& tenant, uint64_t bytes) const
 Result<TenantQuota> MetadataCore::SetQuota(const std::string& tenant, uint64_t bytes) {
   return core::SetQuota(*state_, tenant, bytes);
 }
+Status MetadataCore::SetQuotas(const std::map<std::string, uint64_t>& quotas) {
+  return core::SetQuotas(*state_, quotas);
+}
 Result<TenantQuota> MetadataCore::CloseQuota(const std::string& tenant) {
   return core::CloseQuota(*state_, tenant);
 }

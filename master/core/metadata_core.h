@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -124,6 +125,7 @@ class MetadataCore {
   // --- quotas: see ops/ops.h; what they mean is in README.md ---
   Status CheckQuota(const std::string& tenant, uint64_t bytes) const;
   Result<TenantQuota> SetQuota(const std::string& tenant, uint64_t bytes);
+  Status SetQuotas(const std::map<std::string, uint64_t>& quotas);
   Result<TenantQuota> CloseQuota(const std::string& tenant);
   void ReopenQuota(const std::string& tenant);
   void DropQuota(const std::string& tenant);

@@ -1,6 +1,7 @@
 #include "master/core/object_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <absl/hash/hash.h>
 
@@ -37,8 +38,7 @@ const Tenant* ObjectTable::FindTenant(std::string_view name) const {
 }
 
 Tenant* ObjectTable::FindTenant(std::string_view name) {
-  const auto it = tenants_.find(name);
-  return it == tenants_.end() ? nullptr : it->second.get();
+  return const_cast<Tenant*>(std::as_const(*this).FindTenant(name));
 }
 
 Object* ObjectTable::Find(std::string_view tenant, std::string_view key) const {

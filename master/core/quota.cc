@@ -31,10 +31,10 @@ std::vector<uint64_t> SharesOf(uint64_t capacity, std::span<const uint64_t> requ
 }
 
 void ShareCapacity(State& state) {
+  if (state.quota_count == 0) return;
   std::vector<TenantBooks*> books;
   std::vector<uint64_t> requested;
   for (const auto& [name, tenant] : state.table.tenants()) {
-    tenant->books.effective = 0;
     if (tenant->books.requested == 0) continue;
     books.push_back(&tenant->books);
     requested.push_back(tenant->books.requested);

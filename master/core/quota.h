@@ -15,7 +15,8 @@ namespace mooncake::core {
 // case of ties. The sum is never more than `capacity`.
 std::vector<uint64_t> SharesOf(uint64_t capacity, std::span<const uint64_t> requested);
 
-// Makes the tenants' effective quotas fit the capacity there is now.
+// Makes the tenants' effective quotas fit the policies and the capacity there are now. It looks at every tenant, so an operation that
+// changes either does it once, at its end.
 void ShareCapacity(State& state);
 
 // The blocks of these extents are the tenant's from now on; are so no more. Those on dead segments cost nothing.

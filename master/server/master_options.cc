@@ -1,8 +1,8 @@
 #include "master/server/master_options.h"
 
-#include <algorithm>
-#include <cctype>
 #include <optional>
+
+#include "master/tenants/policy_etcd.h"
 
 namespace mooncake {
 namespace {
@@ -134,10 +134,7 @@ Status Choose(const char* flag, const std::string& name,
 }
 
 Status FinishTenants(const MasterOptions& options) {
-  const bool known = std::all_of(options.cluster_id.begin(), options.cluster_id.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-';
-  });
-  if (options.cluster_id.empty() || options.cluster_id.size() > 128 || !known) {
+  if (!IsClusterId(options.cluster_id)) {
     return Status(ErrorCode::kInvalidParams,
                   "cluster_id: must be 1 to 128 letters, digits, '.', '_' and '-'");
   }

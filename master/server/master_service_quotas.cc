@@ -14,11 +14,8 @@ Status MasterService::LoadQuotas() {
   if (!loaded.ok()) return Annotate(loaded.status(), "quotas of tenants");
   policies_ = std::move(loaded).value();
   FairLock lock(mutex_);
-  for (const auto& [tenant, bytes] : policies_) {
-    if (const auto set = core_.SetQuota(tenant, bytes); !set.ok())
-      return Annotate(set.status(), policy_store_->Describe());
-  }
-  return Status::Ok();
+  const Status set = core_.SetQuotas(policies_);
+  return set.ok() ? set : Annotate(set, policy_store_->Describe());
 }
 
 // `change(policies)` under the lock of the policies: nobody waits for somebody else's storage.

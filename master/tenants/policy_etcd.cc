@@ -11,15 +11,6 @@ namespace {
 
 constexpr size_t kMostUnsure = 4;
 
-bool IsClusterId(std::string_view id) {
-  constexpr size_t kLongest = 128;
-  const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == '-';
-  };
-  return !id.empty() && id.size() <= kLongest && std::all_of(id.begin(), id.end(), allowed);
-}
-
 std::string DescriptionOf(const std::vector<std::string>& endpoints) {
   constexpr std::string_view kUsual = "http://";
   std::string text;
@@ -31,6 +22,15 @@ std::string DescriptionOf(const std::vector<std::string>& endpoints) {
 }
 
 }  // namespace
+
+bool IsClusterId(std::string_view id) {
+  constexpr size_t kLongest = 128;
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '-';
+  };
+  return !id.empty() && id.size() <= kLongest && std::all_of(id.begin(), id.end(), allowed);
+}
 
 Result<std::unique_ptr<PolicyEtcd>> PolicyEtcd::Create(const PolicyEtcdOptions& options,
                                                        HttpPost post, const Clock& clock) {

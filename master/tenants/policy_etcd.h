@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "master/tenants/quota_policies.h"
@@ -14,9 +15,12 @@
 
 namespace mooncake {
 
+// 1 to 128 of A-Z a-z 0-9 _ . -
+bool IsClusterId(std::string_view id);
+
 struct PolicyEtcdOptions {
   std::string endpoints;          // see ParseEtcdEndpoints
-  std::string cluster_id;         // 1 to 128 of A-Z a-z 0-9 _ . -
+  std::string cluster_id;         // see IsClusterId
   Duration timeout = Seconds(5);  // of a Load or a Save, whatever it takes
 };
 

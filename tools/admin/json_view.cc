@@ -2,6 +2,7 @@
 
 #include "tools/admin/exit_status.h"
 #include "tools/admin/key_text.h"
+#include "transfer/base/base64.h"
 #include "transfer/base/units.h"
 
 namespace mooncake::admin {
@@ -56,7 +57,7 @@ void SetText(Json& object, const std::string& name, std::string_view bytes) {
     return;
   }
   object[name] = EscapeForDisplay(bytes);
-  object[name + "_base64"] = Base64(bytes);
+  object[name + "_base64"] = EncodeBase64(bytes);
 }
 
 Json ToJson(const Status& error) {

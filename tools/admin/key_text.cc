@@ -71,24 +71,6 @@ bool IsUtf8(std::string_view bytes) {
   return true;
 }
 
-std::string Base64(std::string_view bytes) {
-  static constexpr char kDigits[] =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    const size_t left = bytes.size() - i;
-    uint32_t group = static_cast<uint32_t>(static_cast<unsigned char>(bytes[i])) << 16;
-    if (left > 1) group |= static_cast<uint32_t>(static_cast<unsigned char>(bytes[i + 1])) << 8;
-    if (left > 2) group |= static_cast<unsigned char>(bytes[i + 2]);
-    out += kDigits[group >> 18];
-    out += kDigits[(group >> 12) & 63];
-    out += left > 1 ? kDigits[(group >> 6) & 63] : '=';
-    out += left > 2 ? kDigits[group & 63] : '=';
-  }
-  return out;
-}
-
 std::string Quoted(std::string_view key) { return "'" + EscapeForDisplay(key) + "'"; }
 
 }  // namespace mooncake::admin

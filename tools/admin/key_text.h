@@ -13,9 +13,6 @@ Result<std::string> UnescapeKey(std::string_view text);
 
 bool IsUtf8(std::string_view bytes);
 
-// RFC 4648, with padding.
-std::string Base64(std::string_view bytes);
-
 // 'key' for messages: escaped, in quotes.
 std::string Quoted(std::string_view key);
 

@@ -109,8 +109,8 @@ ExitStatus RunQuotaDelete(Session& session, const QuotaRequest& request) {
   return ExitStatus::kOk;
 }
 
-CLI::App* Add(CLI::App& group, Invocation& invocation, const char* name, const char* help,
-              ExitStatus (*run)(Session&, const QuotaRequest&), bool with_size) {
+void Add(CLI::App& group, Invocation& invocation, const char* name, const char* help,
+         ExitStatus (*run)(Session&, const QuotaRequest&), bool with_size) {
   auto request = std::make_shared<QuotaRequest>();
   CLI::App* command = group.add_subcommand(name, help);
   AddText(command, "TENANT", request->tenant, "its name")->required();
@@ -122,7 +122,6 @@ CLI::App* Add(CLI::App& group, Invocation& invocation, const char* name, const c
   command->callback([&invocation, request, run] {
     invocation.run = [request, run](Session& session) { return run(session, *request); };
   });
-  return command;
 }
 
 }  // namespace

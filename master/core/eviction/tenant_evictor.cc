@@ -52,14 +52,14 @@ class TenantRun {
     const uint64_t left_of_round = keys.size() - books.looked % keys.size();
     uint64_t looks = std::min<uint64_t>(left_of_round, limit_ - work_);
     auto it = keys.upper_bound(std::string_view(books.hand));
-    const Object* last = nullptr;
+    Object* last = nullptr;
     for (; looks > 0 && window.size() < kWindow; --looks) {
       if (it == keys.end()) it = keys.begin();
       last = *it;
       ++it;
       ++work_;
       ++books.looked;
-      if (MayGo(*last)) window.push_back(const_cast<Object*>(last));
+      if (MayGo(*last)) window.push_back(last);
     }
     if (last != nullptr) books.hand = std::string(last->key());
     return window;

@@ -1,6 +1,7 @@
 // One function per operation; what each promises stands in master/api/master_api.h and master/core/metadata_core.h.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -74,6 +75,8 @@ void RemoveClient(State& state, const ClientId& client);
 // Would SetQuota take it? kInvalidParams.
 Status CheckQuota(const State& state, const std::string& tenant, uint64_t bytes);
 Result<TenantQuota> SetQuota(State& state, const std::string& tenant, uint64_t bytes);
+// Those before the first that SetQuota would refuse, whose error it is.
+Status SetQuotas(State& state, const std::map<std::string, uint64_t>& quotas);
 // First half of deleting a quota: nothing new is written. kTenantNotRegistered, kTenantNotEmpty. Then either DropQuota, or, if that could
 // not be made to last, ReopenQuota.
 Result<TenantQuota> CloseQuota(State& state, const std::string& tenant);

@@ -55,14 +55,29 @@ Status CheckQuota(const State& state, const std::string& tenant, uint64_t bytes)
           std::to_string(kMaxQuotas) + " tenants have a quota, no more are possible; delete some"};
 }
 
+static void Request(State& state, Tenant& tenant, uint64_t bytes) {
+  state.quota_count += tenant.books.requested == 0;
+  tenant.books.requested = bytes;
+  tenant.books.closed = false;
+}
+
 Result<TenantQuota> SetQuota(State& state, const std::string& tenant, uint64_t bytes) {
   RETURN_IF_ERROR(CheckQuota(state, tenant, bytes));
   Tenant& known = state.table.FindOrAddTenant(tenant);
-  state.quota_count += known.books.requested == 0;
-  known.books.requested = bytes;
-  known.books.closed = false;
+  Request(state, known, bytes);
   ShareCapacity(state);
   return Describe(known);
+}
+
+Status SetQuotas(State& state, const std::map<std::string, uint64_t>& quotas) {
+  Status status;
+  for (const auto& [tenant, bytes] : quotas) {
+    status = CheckQuota(state, tenant, bytes);
+    if (!status.ok()) break;
+    Request(state, state.table.FindOrAddTenant(tenant), bytes);
+  }
+  ShareCapacity(state);
+  return status;
 }
 
 Result<TenantQuota> CloseQuota(State& state, const std::string& tenant) {
@@ -89,6 +104,7 @@ void DropQuota(State& state, const std::string& tenant) {
   if (known == nullptr || known->books.requested == 0) return;
   --state.quota_count;
   known->books.requested = 0;
+  known->books.effective = 0;
   known->books.closed = false;
   state.table.ForgetIfUnused(known);
   ShareCapacity(state);

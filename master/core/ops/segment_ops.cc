@@ -24,6 +24,7 @@ ClientState& Hear(State& state, TimePoint now, const ClientId& id, bool& is_new)
   return client;
 }
 
+// The capacity is to be shared anew afterwards; so is it after DoMount.
 void Kill(State& state, uint32_t slot, bool owner_must_remount) {
   const SegmentDescriptor& descriptor = state.pool.at(slot).descriptor;
   auto* owner = state.clients.Find(descriptor.owner);
@@ -32,7 +33,6 @@ void Kill(State& state, uint32_t slot, bool owner_must_remount) {
   LogSegmentGone(state, descriptor.id);
   ForgetCharges(state, slot);
   state.pool.Kill(slot);
-  ShareCapacity(state);
   if (owner == nullptr) return;
   --owner->value.segments;
   if (owner_must_remount) owner->value.needs_remount = true;
@@ -97,7 +97,6 @@ void DoMount(State& state, ClientState& owner, const SegmentDescriptor& segment)
     Kill(state, earlier_life, /*owner_must_remount=*/true);
   }
   const uint32_t slot = state.pool.Mount(segment);
-  ShareCapacity(state);
   ++owner.segments;
   LogSegment(state, slot);
   AwaitMount(state, slot);
@@ -148,6 +147,7 @@ Status MountSegment(State& state, TimePoint now, const ClientId& id,
   bool is_new = false;
   ClientState& client = Hear(state, now, id, is_new);
   DoMount(state, client, segment);
+  ShareCapacity(state);
   // A client that was never told to remount has no other segment to tell of.
   if (is_new) client.needs_remount = false;
   return Status::Ok();
@@ -173,13 +173,16 @@ Status ReMountSegments(State& state, TimePoint now, const ClientId& id,
   }
   for (const uint32_t slot : gone) Kill(state, slot, /*owner_must_remount=*/false);
   for (const SegmentDescriptor& segment : segments) DoMount(state, client, segment);
+  ShareCapacity(state);
   client.needs_remount = false;
   return Status::Ok();
 }
 
 Status UnmountSegment(State& state, const ClientId& id, const SegmentId& segment) {
   ASSIGN_OR_RETURN(const uint32_t slot, FindOwned(state, id, segment));
-  if (slot != kNoSlot) Kill(state, slot, /*owner_must_remount=*/false);
+  if (slot == kNoSlot) return Status::Ok();
+  Kill(state, slot, /*owner_must_remount=*/false);
+  ShareCapacity(state);
   return Status::Ok();
 }
 
@@ -202,11 +205,13 @@ Status GracefulUnmountSegment(State& state, TimePoint now, const ClientId& id,
 }
 
 void UnmountLeaving(State& state, TimePoint now, uint32_t& budget) {
+  const uint32_t before = budget;
   for (; budget > 0; --budget) {
     const auto id = state.leaving.Due(now);
-    if (!id.has_value()) return;
+    if (!id.has_value()) break;
     Kill(state, state.leaving.Find(*id)->value, /*owner_must_remount=*/false);
   }
+  if (budget < before) ShareCapacity(state);
 }
 
 void RemoveClient(State& state, const ClientId& id) {
@@ -215,6 +220,7 @@ void RemoveClient(State& state, const ClientId& id) {
     if (state.pool.at(slot).descriptor.owner == id) owned.push_back(slot);
   }
   for (const uint32_t slot : owned) Kill(state, slot, /*owner_must_remount=*/false);
+  if (!owned.empty()) ShareCapacity(state);
   state.clients.Take(id);
 }
 

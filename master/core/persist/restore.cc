@@ -195,7 +195,6 @@ RestoreReport Restore(State& state, TimePoint now, const Restorer& restorer,
     state.old_leases_end = SaturatingAdd(state.quiet_until, args.lease);
   Builder builder(state, now, restorer, args);
   const RestoreReport report = builder.Run();
-  ShareCapacity(state);
   state.counters.leases_granted = 0;
   state.journal.Resume(args.sequence);
   if (!state.journal.on()) return report;

@@ -34,7 +34,7 @@ class QuotaCluster : public ::testing::Test {
     options.tenant = tenant;
     return cluster_.Connect(options);
   }
-  TimePoint Soon() { return SystemClock().Now() + Seconds(20); }
+  static TimePoint Soon() { return In(Seconds(20)); }
   void SetQuota(const std::string& tenant, uint64_t bytes) {
     const auto set = admin_->master().SetQuota(tenant, bytes, Soon());
     ASSERT_TRUE(set.ok()) << set.status();
@@ -44,7 +44,7 @@ class QuotaCluster : public ::testing::Test {
     EXPECT_TRUE(quota.ok()) << quota.status();
     return quota.value_or(TenantQuota{});
   }
-  uint64_t Used() { return admin_->master().GetStatus(Soon())->used; }
+  uint64_t Used() { return StatusOf(*admin_).used; }
 
   TempFolder folder_;
   ClusterProcess cluster_{Spec(folder_.path())};
@@ -58,11 +58,9 @@ int PutsOfAWriter() { return 20 * static_cast<int>(Seeds(5).size()); }
 void WriteAtTheEdge(Client& client, int writer, std::atomic<int>& refused) {
   for (int i = 0; i < PutsOfAWriter(); ++i) {
     const std::string key = "w" + std::to_string(writer) + "/" + std::to_string(i % 23);
-    PutOptions options;
-    options.mode = WriteMode::kReplace;
     const uint64_t version = static_cast<uint64_t>(i) + 1;
     const size_t size = 1000 + static_cast<size_t>(i * 7919) % kValue;
-    const auto put = client.Put(key, AsBytes(ValueFor(key, version, size)), options);
+    const auto put = client.Put(key, AsBytes(ValueFor(key, version, size)), Replacing());
     if (put.code() == ErrorCode::kTenantQuotaExceeded) {
       ++refused;
     } else if (put.ok() && i % 3 == 0) {

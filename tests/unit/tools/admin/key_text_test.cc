@@ -36,14 +36,5 @@ TEST(KeyText, Utf8IsToldFromOtherBytes) {
   }
 }
 
-TEST(KeyText, Base64IsThatOfTheRfc) {
-  EXPECT_EQ(Base64(""), "");
-  EXPECT_EQ(Base64("f"), "Zg==");
-  EXPECT_EQ(Base64("fo"), "Zm8=");
-  EXPECT_EQ(Base64("foo"), "Zm9v");
-  EXPECT_EQ(Base64("foobar"), "Zm9vYmFy");
-  EXPECT_EQ(Base64("\xff\xfe"), "//4=");
-}
-
 }  // namespace
 }  // namespace mooncake::admin

@@ -13,6 +13,7 @@ TEST(Base64, IsThatOfTheStandard) {
                                                        {"foob", "Zm9vYg=="},
                                                        {"fooba", "Zm9vYmE="},
                                                        {"foobar", "Zm9vYmFy"},
+                                                       {"\xff\xfe", "//4="},
                                                        {std::string("\0\xff\xfe", 3), "AP/+"}};
   for (const auto& [bytes, text] : cases) {
     EXPECT_EQ(EncodeBase64(bytes), text);
