@@ -76,7 +76,7 @@ Status EmbeddedStoreImpl::StartMaster() {
   ASSIGN_OR_RETURN(std::unique_ptr<MasterService> service, MasterService::Create({}, clock_));
   master_ = std::move(service);
   auto rpc = ThriftServer::Start(
-      {.address = {options_.host, options_.rpc_port}}, *master_,
+      {.address = {options_.host, options_.rpc_port}, .latencies = &master_->latencies()}, *master_,
       [master = master_.get()] { return master->term(); }, clock_);
   if (!rpc.ok()) {
     return Annotate(rpc.status(), "RPC port of the embedded store (rpc_port " +

@@ -8,6 +8,7 @@
 
 #include "master/api/durability_types.h"
 #include "master/api/quota_types.h"
+#include "master/api/report_types.h"
 #include "master/api/types.h"
 #include "transfer/base/result.h"
 
@@ -91,6 +92,9 @@ class MasterApi {
   virtual Status SetAttributes(const ObjectName& name, PutId version,
                                const ObjectAttributes& attributes, TimePoint deadline) = 0;
 
+  // kObjectNotFound: no readable version. A soft pin ends with its time, the version, or the master; a hard one with the version.
+  virtual std::vector<Status> BatchSetPin(std::span<const SetPinArgs> args, TimePoint deadline) = 0;
+
   // --- segments and clients ------------------------------------------------------------------
   // Idempotent for the same id. A segment of the same name from an earlier life is replaced: its
   // objects are gone at once.
@@ -123,6 +127,9 @@ class MasterApi {
   virtual Result<std::vector<ClientAddresses>> BatchQueryIp(std::span<const ClientId> clients,
                                                             TimePoint deadline) = 0;
   virtual Result<ClusterStatus> GetStatus(TimePoint deadline) = 0;
+  virtual Result<Activity> GetActivity(TimePoint deadline) = 0;
+  // The options that the master was started with; none when it lives within another program.
+  virtual Result<std::vector<ConfigValue>> GetConfig(TimePoint deadline) = 0;
 
   // --- what outlives the master --------------------------------------------------------------
   // All of these: kUnavailableInCurrentMode when this master keeps nothing (no state_dir); kPersistentFail with the storage's words.

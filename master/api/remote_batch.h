@@ -27,6 +27,7 @@ inline size_t EncodedBytes(const PutStartArgs& args) {
 }
 inline size_t EncodedBytes(const PutEndArgs& args) { return EncodedBytes(args.name); }
 inline size_t EncodedBytes(const PutRevokeArgs& args) { return EncodedBytes(args.name); }
+inline size_t EncodedBytes(const SetPinArgs& args) { return EncodedBytes(args.name); }
 inline size_t EncodedBytes(const LeaseRef& lease) { return EncodedBytes(lease.name); }
 
 // Splits `args` by size and puts the answers together. `call(chunk)` gives one answer per entry, or the

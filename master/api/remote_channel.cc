@@ -43,29 +43,31 @@ size_t RemoteChannel::idle_connections() const {
   return idle_.With([](const Idle& idle) { return idle.size(); });
 }
 
-Result<std::unique_ptr<FrameSocket>> RemoteChannel::Dial(TimePoint deadline) {
-  const TimePoint enough = std::min(deadline, SaturatingAdd(clock_.Now(), patience_));
-  for (Duration pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
+bool RemoteChannel::Pause(Duration& pause, TimePoint enough) const {
+  if (!answered_.load(std::memory_order_relaxed) || SaturatingAdd(clock_.Now(), pause) >= enough)
+    return false;
+  std::this_thread::sleep_for(pause);
+  pause = std::min(2 * pause, kLongestPause);
+  return true;
+}
+
+Result<std::unique_ptr<FrameSocket>> RemoteChannel::Dial(TimePoint deadline, Duration& pause,
+                                                         TimePoint enough) {
+  for (;;) {
     auto fresh = FrameSocket::Connect(address_, clock_, deadline);
-    if (fresh.ok()) {
-      connected_.store(true, std::memory_order_relaxed);
-      return std::make_unique<FrameSocket>(std::move(fresh).value());
-    }
-    const bool restarting = connected_.load(std::memory_order_relaxed) &&
-                            fresh.code() == ErrorCode::kRpcFail &&
-                            SaturatingAdd(clock_.Now(), pause) < enough;
-    if (!restarting) return fresh.status();
-    std::this_thread::sleep_for(pause);
+    if (fresh.ok()) return std::make_unique<FrameSocket>(std::move(fresh).value());
+    if (fresh.code() != ErrorCode::kRpcFail || !Pause(pause, enough)) return fresh.status();
   }
 }
 
 Status RemoteChannel::Exchange(MutableByteSpan frame, TimePoint deadline,
                                const std::function<Status(ByteSpan)>& decode) {
+  const TimePoint enough = std::min(deadline, SaturatingAdd(clock_.Now(), patience_));
+  Duration pause = kFirstPause;
   auto connection = TakeIdle();
-  bool pooled = connection != nullptr;
-  for (;;) {
+  for (bool pooled = connection != nullptr;; pooled = false) {
     if (connection == nullptr) {
-      ASSIGN_OR_RETURN(connection, Dial(deadline));
+      ASSIGN_OR_RETURN(connection, Dial(deadline, pause, enough));
     }
     Status status = connection->Send(frame, clock_, deadline);
     if (status.ok()) {
@@ -73,6 +75,7 @@ Status RemoteChannel::Exchange(MutableByteSpan frame, TimePoint deadline,
       const Duration left = deadline == kNever ? Seconds(3600) : deadline - clock_.Now();
       auto reply = connection->Receive(wire::kMaxFrameBytes, clock_, deadline, left);
       if (reply.ok()) {
+        answered_.store(true, std::memory_order_relaxed);
         status = decode(*reply);
         Keep(std::move(connection));
         return status;
@@ -81,9 +84,9 @@ Status RemoteChannel::Exchange(MutableByteSpan frame, TimePoint deadline,
                    ? Status(ErrorCode::kRpcFail, reply.message())
                    : reply.status();
     }
-    if (!pooled || status.code() != ErrorCode::kRpcFail || connection->partly_received())
-      return status;
-    pooled = false;
+    if (status.code() != ErrorCode::kRpcFail || connection->partly_received()) return status;
+    // A master that is being killed still takes connections for a moment.
+    if (!pooled && !Pause(pause, enough)) return status;
     connection.reset();
   }
 }

@@ -17,13 +17,13 @@ namespace mooncake {
 // Thread-safe. Opens as many connections as there are calls at one time, keeps at most `max_idle` of them.
 class RemoteChannel {
  public:
-  // A peer that was reached once and now takes no connections is taken to be starting again: for `patience`, no longer than the
-  // deadline, it is tried again. Nothing has been sent then.
+  // A peer that answered once and now takes no connections, or takes one and goes away without a word, is taken to be starting again:
+  // for `patience`, no longer than the deadline, it is tried again.
   RemoteChannel(HostPort address, size_t max_idle, Duration patience, const Clock& clock);
 
   // Sends `frame` (four bytes of room in front) and gives the reply's bytes to `decode`, whose status is returned. When a connection
-  // from the pool turns out to be dead before any byte of the reply came, the frame is sent once more on a new
-  // one; master/api/README.md, "Redial", says why that is safe for every call.
+  // turns out to be dead before any byte of the reply came, the frame is sent once more on a new one: at once if it was
+  // of the pool, else within the patience. master/api/README.md, "Redial", says why that is safe for every call.
   // kRpcTimeout: deadline; the outcome is unknown. kRpcFail: no connection, a broken one, or a reply too long.
   Status Exchange(MutableByteSpan frame, TimePoint deadline,
                   const std::function<Status(ByteSpan)>& decode);
@@ -35,14 +35,17 @@ class RemoteChannel {
   using Idle = std::vector<std::unique_ptr<wire::FrameSocket>>;
 
   std::unique_ptr<wire::FrameSocket> TakeIdle();
-  Result<std::unique_ptr<wire::FrameSocket>> Dial(TimePoint deadline);
+  Result<std::unique_ptr<wire::FrameSocket>> Dial(TimePoint deadline, Duration& pause,
+                                                  TimePoint enough);
+  // Waits before another try, longer each time. False: no other try.
+  bool Pause(Duration& pause, TimePoint enough) const;
   void Keep(std::unique_ptr<wire::FrameSocket> connection);
 
   const HostPort address_;
   const size_t max_idle_;
   const Duration patience_;
   const Clock& clock_;
-  std::atomic<bool> connected_{false};  // once
+  std::atomic<bool> answered_{false};  // once
   Guarded<Idle> idle_;
 };
 

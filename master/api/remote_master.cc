@@ -209,6 +209,15 @@ class RemoteMaster final : public RemoteCalls {
                  deadline);
   }
 
+  std::vector<Status> BatchSetPin(std::span<const SetPinArgs> args, TimePoint deadline) override {
+    return StatusBatch("BatchSetPin", &C::send_BatchSetPin, &C::recv_BatchSetPin, args, deadline,
+                       [](std::span<const SetPinArgs> chunk) {
+                         thriftgen::BatchSetPinRequest request;
+                         request.entries = wire::EncodeAll<thriftgen::SetPin>(chunk);
+                         return request;
+                       });
+  }
+
   Status MountSegment(const ClientId& client, const SegmentDescriptor& segment,
                       TimePoint deadline) override {
     thriftgen::MountSegmentRequest request;
@@ -289,6 +298,19 @@ class RemoteMaster final : public RemoteCalls {
   Result<ClusterStatus> GetStatus(TimePoint deadline) override {
     return PlainValue<thriftgen::GetStatusReply>("GetStatus", &C::send_GetStatus,
                                                  &C::recv_GetStatus, deadline);
+  }
+
+  Result<Activity> GetActivity(TimePoint deadline) override {
+    return PlainValue<thriftgen::GetActivityReply>("GetActivity", &C::send_GetActivity,
+                                                   &C::recv_GetActivity, deadline);
+  }
+
+  Result<std::vector<ConfigValue>> GetConfig(TimePoint deadline) override {
+    thriftgen::PlainRequest request;
+    thriftgen::GetConfigReply reply;
+    RETURN_IF_ERROR(
+        Call("GetConfig", &C::send_GetConfig, &C::recv_GetConfig, request, reply, deadline));
+    return OrGarbage(wire::Decode(std::move(reply)));
   }
 
   Result<SnapshotDescriptor> TakeSnapshot(TimePoint deadline) override {

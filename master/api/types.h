@@ -129,6 +129,14 @@ struct ReplicaList {
   int64_t created_ms = 0;  // wall clock of PutEnd
 };
 
+// How an object is pinned from now on; what is not said stays. Soft: it is evicted only when nothing else can be; hard: never.
+struct SetPinArgs {
+  ObjectName name;
+  SoftPinAction soft = SoftPinAction::kPreserve;
+  std::optional<Duration> soft_ttl;  // with kEnable; the master's default otherwise
+  std::optional<bool> hard;
+};
+
 struct LeaseRef {
   ObjectName name;  // under which it was read: finds the shard
   PutId put_id;

@@ -11,6 +11,7 @@
 #include "master/api/gen-cpp/common_types.h"
 #include "master/api/gen-cpp/master_types.h"
 #include "master/api/quota_types.h"
+#include "master/api/report_types.h"
 #include "master/api/types.h"
 #include "master/api/wire_limits.h"
 #include "transfer/base/result.h"
@@ -63,6 +64,7 @@ thriftgen::PutStart Encode(const PutStartArgs& args);
 thriftgen::PutEnd Encode(const PutEndArgs& args);
 thriftgen::PutRevoke Encode(const PutRevokeArgs& args);
 thriftgen::LeaseRef Encode(const LeaseRef& lease);
+thriftgen::SetPin Encode(const SetPinArgs& args);
 thriftgen::ListObjectsRequest Encode(const ListArgs& args);
 thriftgen::RemoveByRegexRequest Encode(const RemoveByRegexArgs& args);
 thriftgen::SegmentDescriptor Encode(const SegmentDescriptor& segment);
@@ -73,6 +75,7 @@ Result<PutStartArgs> Decode(thriftgen::PutStart&& in);
 Result<PutEndArgs> Decode(thriftgen::PutEnd&& in);
 Result<PutRevokeArgs> Decode(thriftgen::PutRevoke&& in);
 Result<LeaseRef> Decode(thriftgen::LeaseRef&& in);
+Result<SetPinArgs> Decode(thriftgen::SetPin&& in);
 Result<ListArgs> Decode(thriftgen::ListObjectsRequest&& in);
 Result<RemoveByRegexArgs> Decode(thriftgen::RemoveByRegexRequest&& in);
 Result<SegmentDescriptor> Decode(thriftgen::SegmentDescriptor&& in);
@@ -100,6 +103,8 @@ thriftgen::Snapshot Encode(const SnapshotDescriptor& snapshot);
 thriftgen::DurabilityStatus Encode(const DurabilityStatus& status);
 thriftgen::TenantQuota Encode(const TenantQuota& quota);
 thriftgen::ListQuotasReply Encode(const QuotaList& list);
+thriftgen::Activity Encode(const Activity& activity);
+thriftgen::ConfigValue Encode(const ConfigValue& value);
 
 Result<PingReply> Decode(thriftgen::PingReply&& in);
 Result<PutStartReply> Decode(thriftgen::PutStartResult&& in);
@@ -116,6 +121,8 @@ Result<SnapshotVerdict> Decode(thriftgen::VerifySnapshotReply&& in);
 Result<DurabilityStatus> Decode(thriftgen::DurabilityStatus&& in);
 Result<TenantQuota> Decode(thriftgen::TenantQuota&& in);
 Result<QuotaList> Decode(thriftgen::ListQuotasReply&& in);
+Result<Activity> Decode(thriftgen::Activity&& in);
+Result<std::vector<ConfigValue>> Decode(thriftgen::GetConfigReply&& in);
 
 // Of any of the above.
 template <typename Wire, typename T>

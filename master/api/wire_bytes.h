@@ -1,5 +1,5 @@
 // Thrift's binary protocol by hand, for the calls where generated code takes too long: no virtual call per field and no structure in
-// between. Private to wire_lookup.cc.
+// between. Private to wire_*.cc.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,9 @@
 #include "transfer/base/byte_span.h"
 
 namespace mooncake::wire {
+
+inline constexpr uint32_t kVersion1 =
+    0x80010000;  // the first word of a message, the kind in its low bits
 
 // Writes to memory that the caller made sure of.
 class ByteWriter {

@@ -16,7 +16,6 @@ using apache::thrift::protocol::T_STRING;
 using apache::thrift::protocol::T_STRUCT;
 
 constexpr std::string_view kCall = "BatchGetReplicaList";
-constexpr uint32_t kVersion1 = 0x80010000;
 
 // Bytes that no entry has less of, and more of.
 constexpr size_t kLeastName = 9;

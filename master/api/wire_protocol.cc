@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "master/api/wire_bytes.h"
 #include "master/api/wire_limits.h"
 
 namespace mooncake::wire {
@@ -150,6 +151,13 @@ InFrame::InFrame(ByteSpan payload) {
   auto memory = std::make_shared<TMemoryBuffer>(data, static_cast<uint32_t>(payload.size()),
                                                 TMemoryBuffer::OBSERVE, Limits());
   protocol_ = std::make_shared<BoundedProtocol>(std::move(memory));
+}
+
+std::string_view CallIn(ByteSpan payload) {
+  ByteReader in(payload);
+  in.Require(in.U32() == (kVersion1 | apache::thrift::protocol::T_CALL));
+  const std::string_view name = in.Text();
+  return in.ok() ? name : std::string_view();
 }
 
 }  // namespace mooncake::wire

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <thrift/TConfiguration.h>
 #include <thrift/protocol/TBinaryProtocol.h>
@@ -68,5 +69,8 @@ class InFrame {
  private:
   std::shared_ptr<BoundedProtocol> protocol_;
 };
+
+// The name of the call in a request's payload; "" if there is none in the form that our stubs write.
+std::string_view CallIn(ByteSpan payload);
 
 }  // namespace mooncake::wire

@@ -234,6 +234,26 @@ Result<LeaseRef> Decode(thriftgen::LeaseRef&& in) {
   return out;
 }
 
+thriftgen::SetPin Encode(const SetPinArgs& args) {
+  thriftgen::SetPin out;
+  out.name = Encode(args.name);
+  out.soft = static_cast<int32_t>(args.soft);
+  if (args.soft_ttl) out.__set_soft_ttl_ns(args.soft_ttl->count());
+  if (args.hard) out.__set_hard(*args.hard);
+  return out;
+}
+
+Result<SetPinArgs> Decode(thriftgen::SetPin&& in) {
+  Checker check;
+  SetPinArgs out;
+  out.name = DecodeName(std::move(in.name), check);
+  out.soft = check.Enum("soft", in.soft, SoftPinAction::kPreserve, SoftPinAction::kDisable);
+  if (in.__isset.soft_ttl_ns) out.soft_ttl = check.NotNegative("soft_ttl", in.soft_ttl_ns);
+  if (in.__isset.hard) out.hard = in.hard;
+  RETURN_IF_ERROR(check.status());
+  return out;
+}
+
 thriftgen::ListObjectsRequest Encode(const ListArgs& args) {
   thriftgen::ListObjectsRequest out;
   out.tenant = args.tenant;

@@ -29,7 +29,8 @@ void ExpireSoftPins(State& state, TimePoint now, uint32_t& budget) {
   for (; budget > 0; --budget) {
     const auto id = state.soft_pins.Due(now);
     if (!id.has_value()) return;
-    Unpin(state, *state.soft_pins.Find(*id)->value, now);
+    Object& object = *state.soft_pins.Find(*id)->value;
+    Pin(state, object, TimePoint{}, object.hard_pin, now);
   }
 }
 

@@ -57,6 +57,27 @@ Status CheckName(const ObjectName& name) {
   return CheckTenant(name.tenant);
 }
 
+static Status CheckSoftPin(SoftPinAction action, std::optional<Duration> given, Duration max_ttl) {
+  switch (action) {
+    case SoftPinAction::kPreserve:
+    case SoftPinAction::kDisable:
+      if (given.has_value()) return Invalid("soft_pin_ttl is given, but soft_pin is not kEnable");
+      return Status::Ok();
+    case SoftPinAction::kEnable:
+      break;
+    default:
+      return Invalid("soft_pin is " + std::to_string(static_cast<int>(action)) +
+                     ", which is no action");
+  }
+  const Duration ttl = given.value_or(Duration::zero());
+  if (ttl < Duration::zero()) return Invalid("soft_pin_ttl is negative");
+  if (ttl > max_ttl) {
+    return Invalid("soft_pin_ttl is " + std::to_string(ToMillis(ttl)) + " ms, at most " +
+                   std::to_string(ToMillis(max_ttl)) + " ms are allowed");
+  }
+  return Status::Ok();
+}
+
 static Status CheckConfig(const ReplicateConfig& config, Duration max_soft_pin_ttl) {
   if (config.replica_num == 0) return Invalid("replica_num is 0, at least 1 is needed");
   if (config.replica_num > kMaxReplicas)
@@ -67,25 +88,7 @@ static Status CheckConfig(const ReplicateConfig& config, Duration max_soft_pin_t
   const size_t named = std::max(config.preferred_segments.size(), config.excluded_segments.size());
   if (named > kMaxNamedSegments)
     return Invalid(AtMost("the number of named segments", named, kMaxNamedSegments));
-  switch (config.soft_pin) {
-    case SoftPinAction::kPreserve:
-    case SoftPinAction::kDisable:
-      if (config.soft_pin_ttl.has_value())
-        return Invalid("soft_pin_ttl is given, but soft_pin is not kEnable");
-      return Status::Ok();
-    case SoftPinAction::kEnable:
-      break;
-    default:
-      return Invalid("soft_pin is " + std::to_string(static_cast<int>(config.soft_pin)) +
-                     ", which is no action");
-  }
-  const Duration ttl = config.soft_pin_ttl.value_or(Duration::zero());
-  if (ttl < Duration::zero()) return Invalid("soft_pin_ttl is negative");
-  if (ttl > max_soft_pin_ttl) {
-    return Invalid("soft_pin_ttl is " + std::to_string(ToMillis(ttl)) + " ms, at most " +
-                   std::to_string(ToMillis(max_soft_pin_ttl)) + " ms are allowed");
-  }
-  return Status::Ok();
+  return CheckSoftPin(config.soft_pin, config.soft_pin_ttl, max_soft_pin_ttl);
 }
 
 Status CheckPutStart(const PutStartArgs& args, Duration max_soft_pin_ttl) {
@@ -100,6 +103,11 @@ Status CheckPutStart(const PutStartArgs& args, Duration max_soft_pin_ttl) {
     return Invalid("`expected` is for kReplace; a kCreate expects no version");
   }
   return CheckConfig(args.config, max_soft_pin_ttl);
+}
+
+Status CheckSetPin(const SetPinArgs& args, Duration max_soft_pin_ttl) {
+  RETURN_IF_ERROR(CheckName(args.name));
+  return CheckSoftPin(args.soft, args.soft_ttl, max_soft_pin_ttl);
 }
 
 Status CheckAttributes(const ObjectAttributes& attributes) {

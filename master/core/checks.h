@@ -18,6 +18,7 @@ std::string Quote(std::string_view key);
 Status CheckTenant(const std::string& tenant);
 Status CheckName(const ObjectName& name);
 Status CheckPutStart(const PutStartArgs& args, Duration max_soft_pin_ttl);
+Status CheckSetPin(const SetPinArgs& args, Duration max_soft_pin_ttl);
 Status CheckAttributes(const ObjectAttributes& attributes);
 Status CheckList(const ListArgs& args);
 // More than kMaxBatch of something in one request.

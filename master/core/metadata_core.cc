@@ -105,6 +105,10 @@ Status MetadataCore::SetAttributes(TimePoint now, const ObjectName& name, PutId 
   RETURN_IF_ERROR(CheckQuiet(*state_, now));
   return About(*state_, name, core::SetAttributes(*state_, now, name, version, attributes));
 }
+Status MetadataCore::SetPin(TimePoint now, const SetPinArgs& args) {
+  RETURN_IF_ERROR(CheckQuiet(*state_, now));
+  return About(*state_, args.name, core::SetPin(*state_, now, args));
+}
 
 Result<RemoveByRegexWalk> MetadataCore::StartRemoveByRegex(const RemoveByRegexArgs& args) const {
   RETURN_IF_ERROR(CheckTenant(args.tenant));

@@ -74,6 +74,7 @@ class MetadataCore {
   Status Rename(TimePoint now, const ObjectName& from, const ObjectName& to, bool no_replace);
   Status SetAttributes(TimePoint now, const ObjectName& name, PutId version,
                        const ObjectAttributes& attributes);
+  Status SetPin(TimePoint now, const SetPinArgs& args);
 
   // --- many keys, in steps: Start, then Step until it returns true (done) ---
   // Each step visits about `max_keys` keys. The forms without steps do all of it at once.

@@ -64,6 +64,12 @@ void LeaveGroup(Object& object) {
   if (group->members.empty()) object.tenant->groups.erase(std::string(group->name));
 }
 
+void SetSoftPin(State& state, Object& object, TimePoint until, TimePoint now) {
+  if (until <= now) return;
+  object.MutableExtra().soft_pin_until = until;
+  state.soft_pins.Insert(object.put_id, until, &object);
+}
+
 void ForgetSoftPin(State& state, Object& object) {
   if (object.soft_pin_until() == TimePoint{}) return;
   state.soft_pins.Take(object.put_id);
@@ -151,10 +157,7 @@ void Commit(State& state, Object& object, NewVersion version, TimePoint now) {
   CountReplicas(state, version.extents, 1);
   if (version.attributes.has_value()) object.MutableExtra().SetAttributes(*version.attributes);
   JoinGroup(object, version.group);
-  if (version.soft_pin_until > now) {
-    object.MutableExtra().soft_pin_until = version.soft_pin_until;
-    state.soft_pins.Insert(object.put_id, version.soft_pin_until, &object);
-  }
+  SetSoftPin(state, object, version.soft_pin_until, now);
   object.tenant->readable.insert(&object);
   state.counters.hard_pinned_objects += object.hard_pin;
   ++state.counters.objects;
@@ -292,11 +295,29 @@ void DropReplicasOn(State& state, Object& object, uint32_t slot, TimePoint now) 
   ReleaseAfter(state, *object.tenant, gone, LogChange(state, object));
 }
 
-void Unpin(State& state, Object& object, TimePoint now) {
-  const bool queued = object.queue != Queue::kNone;
-  if (queued) Dequeue(state, object);
+TimePoint SoftPinOf(const State& state, SoftPinAction action, std::optional<Duration> ttl,
+                    TimePoint old_pin, TimePoint now) {
+  switch (action) {
+    case SoftPinAction::kPreserve:
+      return old_pin;
+    case SoftPinAction::kEnable:
+      return SaturatingAdd(now, ttl.value_or(state.options.soft_pin_ttl));
+    case SoftPinAction::kDisable:
+      break;
+  }
+  return TimePoint{};
+}
+
+void Pin(State& state, Object& object, TimePoint soft_until, bool hard, TimePoint now) {
+  MC_CHECK(object.has_version());
+  Dequeue(state, object);
   ForgetSoftPin(state, object);
-  if (queued) Enqueue(state, object, now);
+  SetSoftPin(state, object, soft_until, now);
+  state.counters.hard_pinned_objects += hard;
+  state.counters.hard_pinned_objects -= object.hard_pin;
+  object.hard_pin = hard;
+  // With a write in progress it is in no queue.
+  if (object.pending == nullptr) Enqueue(state, object, now);
 }
 
 void MoveVersion(State& state, Object* object, Object* to, TimePoint now) {

@@ -50,8 +50,11 @@ void RenewRests(State& state, PutId version, TimePoint until);
 void ForgetRest(State& state, PutId version, PutId rest);
 void ReleaseAll(State& state, Tenant& tenant, std::span<const ExtentRef> extents);
 
-// Ends the soft pin; the object joins the ordinary queues.
-void Unpin(State& state, Object& object, TimePoint now);
+// Until when an object is soft-pinned after such a request; `old_pin` is until when it was.
+TimePoint SoftPinOf(const State& state, SoftPinAction action, std::optional<Duration> ttl,
+                    TimePoint old_pin, TimePoint now);
+// Pins a version anew; a `soft_until` that has passed is no soft pin. The object joins the queues that go with it.
+void Pin(State& state, Object& object, TimePoint soft_until, bool hard, TimePoint now);
 
 // Enters the queue where it belongs, as the warmest; leaves its queue.
 void Enqueue(State& state, Object& object, TimePoint now);

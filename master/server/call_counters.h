@@ -1,10 +1,13 @@
-// How often each call was made and how it ended. Plain counters; metrics_text.h gives them names.
+// How often each call was made, how it ended, how long it took. Plain counters; call_names.h gives them names.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+
+#include "transfer/base/time.h"
 
 namespace mooncake {
 
@@ -26,6 +29,7 @@ enum class MasterCall : uint8_t {
   kRename,
   kRenamePrefix,
   kSetAttributes,
+  kSetPin,
   kMountSegment,
   kReMountSegment,
   kUnmountSegment,
@@ -35,6 +39,8 @@ enum class MasterCall : uint8_t {
   kGetClients,
   kQueryIp,
   kGetStatus,
+  kGetActivity,
+  kGetConfig,
   kTakeSnapshot,
   kListSnapshots,
   kVerifySnapshot,
@@ -64,6 +70,33 @@ struct CallCounters {
   }
 };
 
+// Microseconds, to 20 s: what lies above is a call that waited for something.
+inline constexpr std::array<uint64_t, 20> kLatencyBoundsUs = {
+    10,      20,        50,        100,       200,        500,       1'000,
+    2'000,   5'000,     10'000,    20'000,    50'000,     100'000,   200'000,
+    500'000, 1'000'000, 2'000'000, 5'000'000, 10'000'000, 20'000'000};
+
+// How long the RPCs of one kind took: how many at most each bound; last: longer than all.
+struct CallLatency {
+  std::array<std::atomic<uint64_t>, kLatencyBoundsUs.size() + 1> counts{};
+  std::atomic<uint64_t> total_us{0};
+
+  void Count(Duration took) {
+    const auto us = static_cast<uint64_t>(
+        std::max<int64_t>(0, std::chrono::ceil<std::chrono::microseconds>(took).count()));
+    const auto bucket =
+        static_cast<size_t>(std::lower_bound(kLatencyBoundsUs.begin(), kLatencyBoundsUs.end(), us) -
+                            kLatencyBoundsUs.begin());
+    counts[bucket].fetch_add(1, std::memory_order_relaxed);
+    total_us.fetch_add(us, std::memory_order_relaxed);
+  }
+  bool empty() const {
+    return std::all_of(counts.begin(), counts.end(), [](const auto& count) { return count == 0; });
+  }
+};
+
+using CallLatencies = std::array<CallLatency, kMasterCalls>;
+
 // Sizes of objects for which a put was started: how many are at most each bound.
 inline constexpr std::array<uint64_t, 8> kValueSizeBounds = {
     uint64_t{4} << 10, uint64_t{64} << 10, uint64_t{256} << 10, uint64_t{1} << 20,
@@ -71,6 +104,7 @@ inline constexpr std::array<uint64_t, 8> kValueSizeBounds = {
 
 struct MasterCounters {
   std::array<CallCounters, kMasterCalls> calls;
+  CallLatencies latencies;  // counted by who serves them as RPCs
   std::array<std::atomic<uint64_t>, kValueSizeBounds.size() + 1>
       value_sizes{};  // last: larger than all bounds
   std::atomic<uint64_t> value_bytes{0};
@@ -78,6 +112,11 @@ struct MasterCounters {
 
   CallCounters& of(MasterCall call) { return calls[static_cast<size_t>(call)]; }
   const CallCounters& of(MasterCall call) const { return calls[static_cast<size_t>(call)]; }
+
+  CallLatency& latency_of(MasterCall call) { return latencies[static_cast<size_t>(call)]; }
+  const CallLatency& latency_of(MasterCall call) const {
+    return latencies[static_cast<size_t>(call)];
+  }
 
   void CountValue(uint64_t bytes) {
     size_t bucket = 0;

@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <glog/logging.h>
 
@@ -94,8 +96,10 @@ struct Running {
   ConnectionNumbers connections() const { return {rpc->connections(), rpc->refused()}; }
 };
 
-Status StartServing(const MasterOptions& options, const Clock& clock, Running& running) {
+Status StartServing(const MasterOptions& options, std::vector<ConfigValue> config,
+                    const Clock& clock, Running& running) {
   MasterServiceOptions service_options;
+  service_options.config = std::move(config);
   service_options.core = options.core;
   service_options.snapshots = options.snapshots;
   std::unique_ptr<StateStore> store;
@@ -115,6 +119,7 @@ Status StartServing(const MasterOptions& options, const Clock& clock, Running& r
   rpc_options.max_connections = options.max_connections;
   rpc_options.idle_timeout = options.rpc_idle_timeout;
   MasterService& service = *running.service;
+  rpc_options.latencies = &service.latencies();
   auto rpc = ThriftServer::Start(
       rpc_options, service, [&service] { return service.term(); }, clock);
   if (!rpc.ok()) return Annotate(rpc.status(), "RPC (--rpc_address, --rpc_port)");
@@ -130,11 +135,11 @@ Status StartServing(const MasterOptions& options, const Clock& clock, Running& r
   return Status::Ok();
 }
 
-int Serve(const MasterOptions& options) {
+int Serve(const MasterOptions& options, std::vector<ConfigValue> config) {
   ShutdownSignal signal;
   const Clock& clock = SystemClock();
   Running running;
-  const Status started = StartServing(options, clock, running);
+  const Status started = StartServing(options, std::move(config), clock, running);
   if (!started.ok()) {
     std::fprintf(stderr, "%s: cannot start: %s\n", kProgram, started.message().c_str());
     return kExitCannotStart;
@@ -189,7 +194,7 @@ int Main(int argc, char** argv) {
     return kExitCannotStart;
   }
   for (const std::string& warning : reader.warnings()) LOG(WARNING) << warning;
-  return Serve(options);
+  return Serve(options, reader.Values());
 }
 
 }  // namespace

@@ -298,6 +298,13 @@ Status MasterService::SetAttributes(const ObjectName& name, PutId version,
   });
 }
 
+std::vector<Status> MasterService::BatchSetPin(std::span<const SetPinArgs> args,
+                                               TimePoint deadline) {
+  return Batch<Status>(MasterCall::kSetPin, args, options_.keys_per_lock, deadline,
+                       [&](TimePoint now, const SetPinArgs& entry)
+                           MC_REQUIRES(mutex_) { return core_.SetPin(now, entry); });
+}
+
 Status MasterService::MountSegment(const ClientId& client, const SegmentDescriptor& segment,
                                    TimePoint deadline) {
   return Single(MasterCall::kMountSegment, deadline, [&](TimePoint now) MC_REQUIRES(mutex_) {

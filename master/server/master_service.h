@@ -41,6 +41,8 @@ class MasterService final : public MasterApi {
   Term term() const { return term_; }
   core::Counters core_counters() const;
   const MasterCounters& counters() const { return counters_; }
+  // For the server that makes RPCs of the calls.
+  CallLatencies& latencies() { return counters_.latencies; }
   // Long operations stop at their next step and answer kUnavailableInCurrentStatus; the background work ends. For a quick exit.
   void BeginShutdown();
   // After BeginShutdown and the last call: writes what the log still waits for. False when the storage does not let it within
@@ -85,6 +87,7 @@ class MasterService final : public MasterApi {
                                 const std::string& to_prefix, TimePoint deadline) override;
   Status SetAttributes(const ObjectName& name, PutId version, const ObjectAttributes& attributes,
                        TimePoint deadline) override;
+  std::vector<Status> BatchSetPin(std::span<const SetPinArgs> args, TimePoint deadline) override;
   Status MountSegment(const ClientId& client, const SegmentDescriptor& segment,
                       TimePoint deadline) override;
   Status ReMountSegments(const ClientId& client, std::span<const SegmentDescriptor> segments,
@@ -100,6 +103,8 @@ class MasterService final : public MasterApi {
   Result<std::vector<ClientAddresses>> BatchQueryIp(std::span<const ClientId> clients,
                                                     TimePoint deadline) override;
   Result<ClusterStatus> GetStatus(TimePoint deadline) override;
+  Result<Activity> GetActivity(TimePoint deadline) override;
+  Result<std::vector<ConfigValue>> GetConfig(TimePoint deadline) override;
   Result<SnapshotDescriptor> TakeSnapshot(TimePoint deadline) override;
   Result<std::vector<SnapshotDescriptor>> ListSnapshots(TimePoint deadline) override;
   Result<SnapshotVerdict> VerifySnapshot(const std::string& id, TimePoint deadline) override;

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "master/core/metadata_core.h"
 #include "master/ha/log_writer.h"
 #include "master/ha/snapshotter.h"
+#include "transfer/base/config_value.h"
 
 namespace mooncake {
 
@@ -22,6 +24,7 @@ struct MasterServiceOptions {
   uint32_t keys_per_step = 256;  // visited by one step of a long operation
   LogWriterOptions log;          // with a state store
   SnapshotterOptions snapshots;
+  std::vector<ConfigValue> config;  // as the program was told; only for GetConfig
 };
 
 // What a state store gave back at the start.

@@ -3,54 +3,12 @@
 #include <array>
 #include <string_view>
 
+#include "master/server/call_names.h"
 #include "master/server/version.h"
 #include "transfer/base/units.h"
 
 namespace mooncake {
 namespace {
-
-struct CallName {
-  MasterCall call;
-  const char* name;
-  bool batch;
-};
-
-constexpr std::array<CallName, kMasterCalls> kCallNames = {{
-    {MasterCall::kPing, "ping", false},
-    {MasterCall::kPutStart, "put_start", true},
-    {MasterCall::kPutEnd, "put_end", true},
-    {MasterCall::kPutRevoke, "put_revoke", true},
-    {MasterCall::kGetReplicaList, "get_replica_list", true},
-    {MasterCall::kRenewLease, "renew_lease", true},
-    {MasterCall::kExistKey, "exist_key", true},
-    {MasterCall::kStat, "stat", true},
-    {MasterCall::kRemove, "remove", true},
-    {MasterCall::kReplicaClear, "replica_clear", true},
-    {MasterCall::kRemoveByRegex, "remove_by_regex", false},
-    {MasterCall::kRemoveAll, "remove_all", false},
-    {MasterCall::kGetReplicaListByRegex, "get_replica_list_by_regex", false},
-    {MasterCall::kListObjects, "list_objects", false},
-    {MasterCall::kRename, "rename", false},
-    {MasterCall::kRenamePrefix, "rename_prefix", false},
-    {MasterCall::kSetAttributes, "set_attributes", false},
-    {MasterCall::kMountSegment, "mount_segment", false},
-    {MasterCall::kReMountSegment, "remount_segment", false},
-    {MasterCall::kUnmountSegment, "unmount_segment", false},
-    {MasterCall::kGracefulUnmountSegment, "graceful_unmount_segment", false},
-    {MasterCall::kReportReplicaFailure, "report_replica_failure", false},
-    {MasterCall::kGetSegments, "get_segments", false},
-    {MasterCall::kGetClients, "get_clients", false},
-    {MasterCall::kQueryIp, "query_ip", false},
-    {MasterCall::kGetStatus, "get_status", false},
-    {MasterCall::kTakeSnapshot, "take_snapshot", false},
-    {MasterCall::kListSnapshots, "list_snapshots", false},
-    {MasterCall::kVerifySnapshot, "verify_snapshot", false},
-    {MasterCall::kGetDurability, "get_durability", false},
-    {MasterCall::kGetQuota, "get_quota", false},
-    {MasterCall::kSetQuota, "set_quota", false},
-    {MasterCall::kDeleteQuota, "delete_quota", false},
-    {MasterCall::kListQuotas, "list_quotas", false},
-}};
 
 class TextWriter {
  public:
@@ -76,20 +34,20 @@ class TextWriter {
     if (!label.empty()) text_.append("{").append(label).append("}");
     text_.append(" ").append(std::to_string(value)).append("\n");
   }
-  // `counts` are those up to each bound, and last those above all of them.
+  // `counts` are those up to each bound, and last those above all of them. `label` as in Value.
   template <typename Bounds, typename Counts>
-  void Histogram(const std::string& name, std::string_view help, const Bounds& bounds,
+  void Histogram(const std::string& name, const std::string& label, const Bounds& bounds,
                  const Counts& counts, uint64_t sum) {
-    Header(name, help, "histogram");
+    const std::string before = label.empty() ? "" : label + ",";
     uint64_t total = 0;
     for (size_t i = 0; i < bounds.size(); ++i) {
       total += counts[i];
-      Value(name + "_bucket", "le=\"" + std::to_string(bounds[i]) + "\"", total);
+      Value(name + "_bucket", before + "le=\"" + std::to_string(bounds[i]) + "\"", total);
     }
     total += counts.back();
-    Value(name + "_bucket", "le=\"+Inf\"", total);
-    Value(name + "_sum", "", sum);
-    Value(name + "_count", "", total);
+    Value(name + "_bucket", before + "le=\"+Inf\"", total);
+    Value(name + "_sum", label, sum);
+    Value(name + "_count", label, total);
   }
   std::string Take() { return std::move(text_); }
 
@@ -111,19 +69,32 @@ std::string Label(const char* what, const std::string& name) {
 }
 
 void WriteCalls(const MasterCounters& counters, TextWriter& out) {
-  for (const CallName& entry : kCallNames) {
+  for (const CallName& entry : CallNames()) {
     const CallCounters& call = counters.of(entry.call);
-    const std::string single = std::string("master_") + entry.name;
+    const std::string single = "master_" + std::string(entry.metric);
     out.Counter(single + "_requests_total", "Keys or calls asked for", call.items);
     out.Counter(single + "_failures_total", "Of these, refused or failed", call.failed_items);
     if (!entry.batch) continue;
-    const std::string batch = std::string("master_batch_") + entry.name;
+    const std::string batch = "master_batch_" + std::string(entry.metric);
     out.Counter(batch + "_requests_total", "Calls, of one key or more", call.requests);
     out.Counter(batch + "_failures_total", "Calls of which no key succeeded", call.failures);
     out.Counter(batch + "_partial_successes_total", "Calls of which some keys succeeded",
                 call.partial_successes);
     out.Counter(batch + "_items_total", "Keys in calls", call.items);
     out.Counter(batch + "_failed_items_total", "Keys that failed", call.failed_items);
+  }
+}
+
+// Of those that were called: a scrape has a few hundred lines less.
+void WriteLatencies(const MasterCounters& counters, TextWriter& out) {
+  out.Header("master_rpc_latency_us",
+             "Microseconds from the whole request of an RPC to its whole reply, both at the master",
+             "histogram");
+  for (const CallName& entry : CallNames()) {
+    const CallLatency& latency = counters.latency_of(entry.call);
+    if (latency.empty()) continue;
+    out.Histogram("master_rpc_latency_us", Label("rpc_name", std::string(entry.rpc)),
+                  kLatencyBoundsUs, latency.counts, latency.total_us);
   }
 }
 
@@ -232,9 +203,10 @@ void WriteObjects(const core::Counters& c, TextWriter& out) {
 void WriteSnapshots(const SnapshotNumbers& n, TextWriter& out) {
   out.Counter("master_snapshot_success_total", "Snapshots taken since the start", n.taken);
   out.Counter("master_snapshot_fail_total", "Snapshots that could not be taken", n.failed);
-  out.Histogram("master_snapshot_duration_ms",
-                "Milliseconds from the begin of a snapshot until it was safe on the disk",
-                kSnapshotMsBounds, n.durations, n.total_ms);
+  out.Header("master_snapshot_duration_ms",
+             "Milliseconds from the begin of a snapshot until it was safe on the disk",
+             "histogram");
+  out.Histogram("master_snapshot_duration_ms", "", kSnapshotMsBounds, n.durations, n.total_ms);
   out.Gauge("master_snapshot_last_begun_ms",
             "When the last one was begun, in milliseconds since 1970; 0 = none since the start",
             static_cast<uint64_t>(n.last.footer.wall_ms));
@@ -266,14 +238,17 @@ std::string MetricsText(MasterService& service, const ConnectionNumbers& connect
   WriteObjects(core, out);
   WriteSegments(service, out);
   WriteQuotas(service, core, out);
-  out.Histogram("master_value_size_bytes", "Sizes of objects for which a put was started",
-                kValueSizeBounds, counters.value_sizes, counters.value_bytes);
+  out.Header("master_value_size_bytes", "Sizes of objects for which a put was started",
+             "histogram");
+  out.Histogram("master_value_size_bytes", "", kValueSizeBounds, counters.value_sizes,
+                counters.value_bytes);
   const CallCounters& gets = counters.of(MasterCall::kGetReplicaList);
   out.Counter("total_get_nums_", "Keys whose replicas were asked for", gets.items);
   out.Counter("valid_get_nums_", "Of these, found", gets.items - gets.failed_items);
   out.Counter("mem_cache_hit_nums_", "Replica lists handed out", gets.items - gets.failed_items);
   out.Counter("mem_cache_hit_bytes_total", "Bytes of the objects found", counters.hit_bytes);
   WriteCalls(counters, out);
+  WriteLatencies(counters, out);
   out.Gauge("master_rpc_connections", "Open RPC connections", connections.open);
   out.Counter("master_rpc_connections_refused_total", "Connections beyond max_connections",
               connections.refused);

@@ -281,6 +281,15 @@ void ThriftHandler::SetAttributes(thriftgen::StatusReply& reply,
   });
 }
 
+void ThriftHandler::BatchSetPin(thriftgen::BatchStatusReply& reply,
+                                const thriftgen::BatchSetPinRequest& request) {
+  Answer(reply, request.timeout_ms, [&](TimePoint deadline) {
+    return RunStatusBatch<SetPinArgs>(
+        Take(request.entries), reply.results,
+        [&](std::span<const SetPinArgs> args) { return master_.BatchSetPin(args, deadline); });
+  });
+}
+
 void ThriftHandler::MountSegment(thriftgen::StatusReply& reply,
                                  const thriftgen::MountSegmentRequest& request) {
   Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
@@ -357,15 +366,6 @@ void ThriftHandler::BatchQueryIp(thriftgen::BatchQueryIpReply& reply,
                      master_.BatchQueryIp(wire::DecodeUuids<ClientId>(request.clients), deadline));
     reply.clients =
         wire::EncodeAll<thriftgen::ClientAddresses>(std::span<const ClientAddresses>(clients));
-    return Status::Ok();
-  });
-}
-
-void ThriftHandler::GetStatus(thriftgen::GetStatusReply& reply,
-                              const thriftgen::PlainRequest& request) {
-  Answer(reply, request.timeout_ms, [&](TimePoint deadline) -> Status {
-    ASSIGN_OR_RETURN(const ClusterStatus status, master_.GetStatus(deadline));
-    reply.__set_value(wire::Encode(status));
     return Status::Ok();
   });
 }

@@ -51,6 +51,8 @@ class ThriftHandler final : public thriftgen::MasterRpcIf {
                     const thriftgen::RenamePrefixRequest& request) override;
   void SetAttributes(thriftgen::StatusReply& reply,
                      const thriftgen::SetAttributesRequest& request) override;
+  void BatchSetPin(thriftgen::BatchStatusReply& reply,
+                   const thriftgen::BatchSetPinRequest& request) override;
   void MountSegment(thriftgen::StatusReply& reply,
                     const thriftgen::MountSegmentRequest& request) override;
   void ReMountSegments(thriftgen::StatusReply& reply,
@@ -68,6 +70,9 @@ class ThriftHandler final : public thriftgen::MasterRpcIf {
   void BatchQueryIp(thriftgen::BatchQueryIpReply& reply,
                     const thriftgen::BatchQueryIpRequest& request) override;
   void GetStatus(thriftgen::GetStatusReply& reply, const thriftgen::PlainRequest& request) override;
+  void GetActivity(thriftgen::GetActivityReply& reply,
+                   const thriftgen::PlainRequest& request) override;
+  void GetConfig(thriftgen::GetConfigReply& reply, const thriftgen::PlainRequest& request) override;
   void TakeSnapshot(thriftgen::TakeSnapshotReply& reply,
                     const thriftgen::PlainRequest& request) override;
   void ListSnapshots(thriftgen::ListSnapshotsReply& reply,

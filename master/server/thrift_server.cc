@@ -1,6 +1,7 @@
 #include "master/server/thrift_server.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -10,6 +11,7 @@
 
 #include "master/api/wire_limits.h"
 #include "master/api/wire_protocol.h"
+#include "master/server/call_names.h"
 #include "master/server/thrift_handler.h"
 
 namespace mooncake {
@@ -33,9 +35,12 @@ void WriteRefusal(wire::OutFrame& out, const std::string& why) {
 class ThriftSession final : public FrameSession {
  public:
   ThriftSession(std::shared_ptr<ThriftHandler> handler,
-                std::shared_ptr<thriftgen::MasterRpcProcessor> processor)
+                std::shared_ptr<thriftgen::MasterRpcProcessor> processor, CallLatencies* latencies,
+                const Clock& clock)
       : handler_(std::move(handler)),
         processor_(std::move(processor)),
+        latencies_(latencies),
+        clock_(clock),
         out_(std::make_unique<wire::OutFrame>()) {}
 
   Reply Handle(ByteSpan request) override {
@@ -60,17 +65,28 @@ class ThriftSession final : public FrameSession {
 
  private:
   bool Process(ByteSpan request) {
+    const TimePoint begun = clock_.Now();
     if (!wire::ReadLookup(request, lookup_)) {
       wire::InFrame in(request);
-      return processor_->process(in.protocol(), out_->protocol(), nullptr);
+      const bool done = processor_->process(in.protocol(), out_->protocol(), nullptr);
+      CountLatency(CallOfRpc(wire::CallIn(request)), begun);
+      return done;
     }
     handler_->Lookup(lookup_, *out_);
+    CountLatency(MasterCall::kGetReplicaList, begun);
     if (lookup_.names.size() > kKeptNames) lookup_.names.resize(kKeptNames);
     return true;
   }
 
+  void CountLatency(std::optional<MasterCall> call, TimePoint begun) {
+    if (latencies_ != nullptr && call.has_value())
+      (*latencies_)[static_cast<size_t>(*call)].Count(clock_.Now() - begun);
+  }
+
   const std::shared_ptr<ThriftHandler> handler_;
   const std::shared_ptr<thriftgen::MasterRpcProcessor> processor_;
+  CallLatencies* const latencies_;
+  const Clock& clock_;
   wire::LookupRequest lookup_;  // its memory serves the next one too
   std::unique_ptr<wire::OutFrame> out_;
 };
@@ -104,8 +120,9 @@ Result<std::unique_ptr<ThriftServer>> ThriftServer::Start(const ThriftServerOpti
   frame_options.refusal.assign(bytes.begin(), bytes.end());
   ASSIGN_OR_RETURN(auto frames, FrameServer::Start(
                                     std::move(frame_options),
-                                    [handler, processor] {
-                                      return std::make_unique<ThriftSession>(handler, processor);
+                                    [handler, processor, latencies = options.latencies, &clock] {
+                                      return std::make_unique<ThriftSession>(handler, processor,
+                                                                             latencies, clock);
                                     },
                                     clock));
   return std::unique_ptr<ThriftServer>(new ThriftServer(std::move(frames)));

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "master/api/master_api.h"
+#include "master/server/call_counters.h"
 #include "master/server/frame_server.h"
 
 namespace mooncake {
@@ -13,6 +14,8 @@ struct ThriftServerOptions {
   HostPort address;  // port 0: any free one; "127.0.0.1" keeps it on this host
   size_t max_connections = 4096;
   Duration idle_timeout = Duration::zero();  // 0 = never
+  // Counts here how long calls take, if given; must outlive the server.
+  CallLatencies* latencies = nullptr;
 };
 
 // Thread-safe. Serves from Start until Stop or destruction; `master` and `clock` must outlive it. `term` gives the term for each reply.

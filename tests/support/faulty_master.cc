@@ -144,6 +144,10 @@ Status FaultyMaster::SetAttributes(const ObjectName& name, PutId version,
   return One("SetAttributes",
              [&] { return inner_->SetAttributes(name, version, attributes, deadline); });
 }
+std::vector<Status> FaultyMaster::BatchSetPin(std::span<const SetPinArgs> args,
+                                              TimePoint deadline) {
+  return Batch("BatchSetPin", args.size(), [&] { return inner_->BatchSetPin(args, deadline); });
+}
 Status FaultyMaster::MountSegment(const ClientId& client, const SegmentDescriptor& segment,
                                   TimePoint deadline) {
   return One("MountSegment", [&] { return inner_->MountSegment(client, segment, deadline); });
@@ -182,6 +186,12 @@ Result<std::vector<ClientAddresses>> FaultyMaster::BatchQueryIp(std::span<const 
 }
 Result<ClusterStatus> FaultyMaster::GetStatus(TimePoint deadline) {
   return One("GetStatus", [&] { return inner_->GetStatus(deadline); });
+}
+Result<Activity> FaultyMaster::GetActivity(TimePoint deadline) {
+  return One("GetActivity", [&] { return inner_->GetActivity(deadline); });
+}
+Result<std::vector<ConfigValue>> FaultyMaster::GetConfig(TimePoint deadline) {
+  return One("GetConfig", [&] { return inner_->GetConfig(deadline); });
 }
 Result<SnapshotDescriptor> FaultyMaster::TakeSnapshot(TimePoint deadline) {
   return One("TakeSnapshot", [&] { return inner_->TakeSnapshot(deadline); });

@@ -64,6 +64,7 @@ class FaultyMaster final : public MasterApi {
                                 const std::string& to_prefix, TimePoint deadline) override;
   Status SetAttributes(const ObjectName& name, PutId version, const ObjectAttributes& attributes,
                        TimePoint deadline) override;
+  std::vector<Status> BatchSetPin(std::span<const SetPinArgs> args, TimePoint deadline) override;
   Status MountSegment(const ClientId& client, const SegmentDescriptor& segment,
                       TimePoint deadline) override;
   Status ReMountSegments(const ClientId& client, std::span<const SegmentDescriptor> segments,
@@ -79,6 +80,8 @@ class FaultyMaster final : public MasterApi {
   Result<std::vector<ClientAddresses>> BatchQueryIp(std::span<const ClientId> clients,
                                                     TimePoint deadline) override;
   Result<ClusterStatus> GetStatus(TimePoint deadline) override;
+  Result<Activity> GetActivity(TimePoint deadline) override;
+  Result<std::vector<ConfigValue>> GetConfig(TimePoint deadline) override;
   Result<SnapshotDescriptor> TakeSnapshot(TimePoint deadline) override;
   Result<std::vector<SnapshotDescriptor>> ListSnapshots(TimePoint deadline) override;
   Result<SnapshotVerdict> VerifySnapshot(const std::string& id, TimePoint deadline) override;

@@ -58,6 +58,9 @@ class NullMaster : public MasterApi {
   Status SetAttributes(const ObjectName&, PutId, const ObjectAttributes&, TimePoint) override {
     return No();
   }
+  std::vector<Status> BatchSetPin(std::span<const SetPinArgs> args, TimePoint) override {
+    return std::vector<Status>(args.size(), No());
+  }
   Status MountSegment(const ClientId&, const SegmentDescriptor&, TimePoint) override {
     return No();
   }
@@ -80,6 +83,8 @@ class NullMaster : public MasterApi {
     return No();
   }
   Result<ClusterStatus> GetStatus(TimePoint) override { return No(); }
+  Result<Activity> GetActivity(TimePoint) override { return No(); }
+  Result<std::vector<ConfigValue>> GetConfig(TimePoint) override { return No(); }
   Result<SnapshotDescriptor> TakeSnapshot(TimePoint) override { return No(); }
   Result<std::vector<SnapshotDescriptor>> ListSnapshots(TimePoint) override { return No(); }
   Result<SnapshotVerdict> VerifySnapshot(const std::string&, TimePoint) override { return No(); }

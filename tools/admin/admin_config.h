@@ -1,7 +1,8 @@
-// Options that every command takes, from the command line and the environment.
+// Options that every command takes: from the command line, the environment, a file.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "transfer/base/result.h"
 #include "transfer/base/time.h"
@@ -10,9 +11,10 @@
 namespace mooncake::admin {
 
 struct AdminOptions {
-  std::string master;   // HOST:PORT; "" = MOONCAKE_MASTER, else the default below
-  std::string tenant;   // "" = the default one
-  std::string timeout;  // of one call to the store; "" = 30 s
+  std::string master;   // HOST:PORT; "" = MOONCAKE_MASTER, else the file's, else the default below
+  std::string tenant;   // "" = the file's, else the default one
+  std::string timeout;  // of one call to the store; "" = the file's, else 30 s
+  std::string config_path;  // "" = the first there is of the environment's
   bool json = false;
   bool escaped = false;  // keys are typed as they are printed
 };
@@ -32,10 +34,14 @@ struct AdminConfig {
   bool escaped = false;
 };
 
-// `environment`: the value of MOONCAKE_MASTER, "" if it is not set. kInvalidParams names the option and where it came from.
-Result<AdminConfig> MakeConfig(const AdminOptions& options, const std::string& environment);
+// What the process finds around it.
+struct Environment {
+  std::string master;                     // the value of MOONCAKE_MASTER
+  std::vector<std::string> config_files;  // where to look, the user's before the machine's
+};
+Environment ProcessEnvironment();
 
-// The value of MOONCAKE_MASTER; "" if it is not set.
-std::string MasterFromEnvironment();
+// kInvalidParams names the option and where it came from. Reads the config file, if there is one.
+Result<AdminConfig> MakeConfig(AdminOptions options, const Environment& environment);
 
 }  // namespace mooncake::admin

@@ -43,6 +43,6 @@ int main(int argc, char** argv) {
   };
   const Clock& clock = SystemClock();
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  return static_cast<int>(admin::RunLine(arguments, admin::MasterFromEnvironment(), console,
+  return static_cast<int>(admin::RunLine(arguments, admin::ProcessEnvironment(), console,
                                          admin::RealConnector(clock), clock));
 }

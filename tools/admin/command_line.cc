@@ -34,7 +34,7 @@ constexpr char kFooter[] =
 void AddSharedOptions(CLI::App& app, AdminOptions& options) {
   AddText(&app, "--master", options.master,
           std::string("the master; otherwise the environment variable ") + kMasterVariable +
-              ", else " + kDefaultMaster,
+              ", the config file, else " + kDefaultMaster,
           "HOST:PORT");
   AddText(&app, "--tenant", options.tenant, "whose keys; 'default' if not given", "NAME");
   AddText(&app, "--timeout", options.timeout,
@@ -42,6 +42,10 @@ void AddSharedOptions(CLI::App& app, AdminOptions& options) {
           "adds a second "
           "for each 16 MiB",
           "TIME");
+  AddText(&app, "--config_path", options.config_path,
+          "a .yaml or .json file with master, tenant, timeout; otherwise "
+          "~/.config/mooncake/admin.yaml or /etc/mooncake/admin.yaml, if there",
+          "FILE");
   app.add_flag("--json", options.json, "print JSON: one document a command");
   app.add_flag("-e,--escaped", options.escaped,
                "keys are typed as they are printed: \\xNN and \\\\");
@@ -72,10 +76,13 @@ ParsedLine ParseLine(const std::vector<std::string>& arguments) {
   AddSharedOptions(app, invocation->options);
   AddClusterCommands(app, *invocation);
   AddHealthCommand(app, *invocation);
+  AddTopCommand(app, *invocation);
+  AddConfigCommand(app, *invocation);
   AddSnapshotCommands(app, *invocation);
   AddQuotaCommands(app, *invocation);
   AddListCommand(app, *invocation);
   AddNameCommands(app, *invocation);
+  AddPinCommands(app, *invocation);
   AddGetCommand(app, *invocation);
   AddPutCommand(app, *invocation);
   AddRemoveCommand(app, *invocation);
@@ -100,7 +107,7 @@ ParsedLine ParseLine(const std::vector<std::string>& arguments) {
   return parsed;
 }
 
-ExitStatus RunLine(const std::vector<std::string>& arguments, const std::string& environment,
+ExitStatus RunLine(const std::vector<std::string>& arguments, const Environment& environment,
                    Console console, const Connector& connector, const Clock& clock) {
   const ParsedLine parsed = ParseLine(arguments);
   if (!parsed.invocation.run) {

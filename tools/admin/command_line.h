@@ -18,8 +18,8 @@ struct ParsedLine {
 // `arguments` without the program's name.
 ParsedLine ParseLine(const std::vector<std::string>& arguments);
 
-// The whole program but for the process: parses, connects, runs. `environment`: the value of MOONCAKE_MASTER.
-ExitStatus RunLine(const std::vector<std::string>& arguments, const std::string& environment,
+// The whole program but for the process: parses, connects, runs.
+ExitStatus RunLine(const std::vector<std::string>& arguments, const Environment& environment,
                    Console console, const Connector& connector, const Clock& clock);
 
 }  // namespace mooncake::admin

@@ -219,6 +219,14 @@ Json ToJson(const TenantQuota& quota) {
   return json;
 }
 
+Json ToJson(const ConfigValue& value) {
+  Json json;
+  SetText(json, "name", value.name);
+  SetText(json, "value", value.value);
+  json["is_default"] = value.is_default;
+  return json;
+}
+
 std::string Dump(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

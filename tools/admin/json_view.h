@@ -12,6 +12,7 @@
 #include "master/api/durability_types.h"
 #include "master/api/quota_types.h"
 #include "master/api/types.h"
+#include "transfer/base/config_value.h"
 #include "transfer/base/status.h"
 
 namespace mooncake::admin {
@@ -32,6 +33,7 @@ Json ToJson(const RemoveByRegexReply& reply);
 Json ToJson(const SnapshotDescriptor& snapshot);
 Json ToJson(const DurabilityStatus& status);
 Json ToJson(const TenantQuota& quota);
+Json ToJson(const ConfigValue& value);
 
 std::string_view NameOf(SegmentStatus status);
 std::string_view NameOf(ReplicaStatus status);

@@ -26,9 +26,10 @@ Result<std::unique_ptr<BenchedMaster>> BenchedMaster::Create(const Clock& clock,
       MasterService::Create(service_options, master_clock, nullptr,
                             options.quotas ? std::make_unique<NoPolicies>() : nullptr));
   MasterService& service = *master->service_;
-  ASSIGN_OR_RETURN(master->server_, ThriftServer::Start(
-                                        {.address = {"127.0.0.1", 0}}, service,
-                                        [&service] { return service.term(); }, clock));
+  ASSIGN_OR_RETURN(master->server_,
+                   ThriftServer::Start(
+                       {.address = {"127.0.0.1", 0}, .latencies = &service.latencies()}, service,
+                       [&service] { return service.term(); }, clock));
   master->remote_ = MakeRemoteMaster({.address = master->server_->address()}, clock);
   return master;
 }

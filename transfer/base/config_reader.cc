@@ -211,6 +211,16 @@ bool ConfigReader::IsSet(std::string_view name) const {
   return option != nullptr && option->given;
 }
 
+std::vector<ConfigValue> ConfigReader::Values() const {
+  std::vector<ConfigValue> values;
+  for (const Option& option : options_) {
+    if (option.set == nullptr) continue;
+    values.push_back(
+        {option.name, option.given ? option.value : option.default_text, !option.given});
+  }
+  return values;
+}
+
 Status ConfigReader::Unknown(std::string_view name, const std::string& where) const {
   const Option* nearest = nullptr;
   size_t best = std::max<size_t>(2, name.size() / 3) + 1;
@@ -268,6 +278,7 @@ Status ConfigReader::Apply(const Setting& setting, const std::string& where) {
   Option* option = Find(Normalized(setting.name));
   if (option == nullptr) return Unknown(setting.name, where);
   option->given = true;
+  option->value = setting.value;
   if (option->set == nullptr) {
     warnings_.push_back(where + ": '" + setting.name + "' has no effect: " + option->help);
     return Status::Ok();

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "transfer/base/config_value.h"
 #include "transfer/base/result.h"
 #include "transfer/base/time.h"
 
@@ -56,6 +57,8 @@ class ConfigReader {
   std::string Help() const;
   // Whether the option was given by command line or file.
   bool IsSet(std::string_view name) const;
+  // After Read: every option that has an effect.
+  std::vector<ConfigValue> Values() const;
   // About names that had no effect, one line each.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
@@ -68,6 +71,7 @@ class ConfigReader {
     std::string help;
     std::function<Status(std::string_view)> set;  // none: ignored, `help` says why
     bool given = false;
+    std::string value;  // as given
   };
   struct Setting {
     std::string name;

@@ -307,6 +307,17 @@ struct SetAttributesRequest {
   4: ObjectAttributes attributes
 }
 
+struct SetPin {
+  1: common.ObjectName name
+  2: i32 soft
+  3: optional i64 soft_ttl_ns
+  4: optional bool hard
+}
+struct BatchSetPinRequest {
+  1: i32 timeout_ms
+  2: list<SetPin> entries
+}
+
 struct MountSegmentRequest {
   1: i32 timeout_ms
   2: common.Uuid client
@@ -488,6 +499,36 @@ struct ListQuotasReply {
   4: bool truncated
 }
 
+struct CallActivity {
+  1: string name
+  2: i64 calls
+  3: i64 items
+  4: i64 failed_items
+  5: list<i64> latencies
+}
+struct Activity {
+  1: list<i64> latency_bounds_us
+  2: list<CallActivity> calls
+  3: i64 put_bytes
+  4: i64 hit_bytes
+  5: i64 puts_without_room
+}
+struct GetActivityReply {
+  1: common.Status status
+  2: i64 term
+  3: optional Activity value
+}
+struct ConfigValue {
+  1: string name
+  2: string value
+  3: bool is_default
+}
+struct GetConfigReply {
+  1: common.Status status
+  2: i64 term
+  3: list<ConfigValue> values
+}
+
 service MasterRpc {
   PingReply Ping(1: PingRequest request)
 
@@ -510,6 +551,7 @@ service MasterRpc {
   StatusReply Rename(1: RenameRequest request)
   CountReply RenamePrefix(1: RenamePrefixRequest request)
   StatusReply SetAttributes(1: SetAttributesRequest request)
+  BatchStatusReply BatchSetPin(1: BatchSetPinRequest request)
 
   StatusReply MountSegment(1: MountSegmentRequest request)
   StatusReply ReMountSegments(1: ReMountSegmentsRequest request)
@@ -520,6 +562,8 @@ service MasterRpc {
   GetClientsReply GetClients(1: PlainRequest request)
   BatchQueryIpReply BatchQueryIp(1: BatchQueryIpRequest request)
   GetStatusReply GetStatus(1: PlainRequest request)
+  GetActivityReply GetActivity(1: PlainRequest request)
+  GetConfigReply GetConfig(1: PlainRequest request)
 
   TakeSnapshotReply TakeSnapshot(1: PlainRequest request)
   ListSnapshotsReply ListSnapshots(1: PlainRequest request)

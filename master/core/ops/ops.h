@@ -31,6 +31,7 @@ Result<ObjectStat> Stat(State& state, TimePoint now, const ObjectName& name);
 ObjectStat StatOf(const State& state, TimePoint now, const Object& object);
 Status SetAttributes(State& state, TimePoint now, const ObjectName& name, PutId version,
                      const ObjectAttributes& attributes);
+Status SetPin(State& state, TimePoint now, const SetPinArgs& args);
 
 // Of the unknown keys of a chain, whose known ones come first. There must be a reuse model.
 uint8_t PlaceInChain(const State& state, size_t count,

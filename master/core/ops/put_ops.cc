@@ -215,19 +215,6 @@ Status CheckWriter(const PendingPut& put, const ClientId& client) {
                                          ", not to " + client.ToString()};
 }
 
-TimePoint SoftPinOf(const State& state, const ReplicateConfig& config, TimePoint old_pin,
-                    TimePoint now) {
-  switch (config.soft_pin) {
-    case SoftPinAction::kPreserve:
-      return old_pin;
-    case SoftPinAction::kEnable:
-      return SaturatingAdd(now, config.soft_pin_ttl.value_or(state.options.soft_pin_ttl));
-    case SoftPinAction::kDisable:
-      break;
-  }
-  return TimePoint{};
-}
-
 // The pending write of `object` becomes its version.
 void CommitWrite(State& state, Object* object, TimePoint now, int64_t wall_ms,
                  const std::optional<ObjectAttributes>& attributes) {
@@ -235,7 +222,9 @@ void CommitWrite(State& state, Object* object, TimePoint now, int64_t wall_ms,
   const Group* old_group = object->group();
   version.group = old_group != nullptr ? old_group->name : object->pending->config.group;
   version.hard_pin = object->pending->config.hard_pin || object->hard_pin;
-  version.soft_pin_until = SoftPinOf(state, object->pending->config, object->soft_pin_until(), now);
+  version.soft_pin_until =
+      SoftPinOf(state, object->pending->config.soft_pin, object->pending->config.soft_pin_ttl,
+                object->soft_pin_until(), now);
   if (object->has_version()) {
     ++state.counters.replaced_objects;
     DropVersion(state, object, now);  // the write in progress keeps the object

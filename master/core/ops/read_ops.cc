@@ -1,4 +1,4 @@
-// Reads of one object, and its attributes.
+// Reads of one object, its attributes and pins.
 #include <algorithm>
 
 #include "master/core/checks.h"
@@ -149,6 +149,19 @@ Status SetAttributes(State& state, TimePoint now, const ObjectName& name, PutId 
   }
   object->MutableExtra().SetAttributes(attributes);
   LogChange(state, *object);
+  return Status::Ok();
+}
+
+Status SetPin(State& state, TimePoint now, const SetPinArgs& args) {
+  RETURN_IF_ERROR(CheckSetPin(args, state.options.soft_pin_max_ttl));
+  Object* object = FindReadable(state, now, args.name);
+  if (object == nullptr) return NotFound(args.name.key);
+  const bool was_hard = object->hard_pin;
+  const bool hard = args.hard.value_or(was_hard);
+  Pin(state, *object, SoftPinOf(state, args.soft, args.soft_ttl, object->soft_pin_until(), now),
+      hard, now);
+  // Soft pins are not kept over a restart.
+  if (hard != was_hard) LogChange(state, *object);
   return Status::Ok();
 }
 

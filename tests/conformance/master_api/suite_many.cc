@@ -1,4 +1,6 @@
 // MasterApi: what concerns many keys, and the segments and clients.
+#include <algorithm>
+
 #include "tests/conformance/master_api_suite.h"
 
 namespace mooncake::testing {
@@ -206,6 +208,27 @@ TEST_P(MasterApiSuite, SegmentsAreShownWithWhatIsOnThem) {
   EXPECT_EQ(status->object_count, 1u);
   EXPECT_EQ(status->segment_count, 2u);
   EXPECT_FALSE(status->version.empty());
+}
+
+TEST_P(MasterApiSuite, TellsWhatItDidAndHowItWasStarted) {
+  Mount(1);
+  Put(Name("k"), 100);
+  EXPECT_TRUE(Get(Name("k")).ok());
+  EXPECT_FALSE(Get(Name("none")).ok());
+  EXPECT_FALSE(Start(Name("large"), 2 * kSegmentBytes).ok());
+  const auto activity = api().GetActivity(Soon());
+  ASSERT_TRUE(activity.ok()) << activity.status();
+  EXPECT_EQ(activity->put_bytes, 100u);
+  EXPECT_EQ(activity->hit_bytes, 100u);
+  EXPECT_EQ(activity->puts_without_room, 1u);
+  const auto gets =
+      std::find_if(activity->calls.begin(), activity->calls.end(),
+                   [](const CallActivity& call) { return call.name == "BatchGetReplicaList"; });
+  ASSERT_NE(gets, activity->calls.end());
+  EXPECT_EQ(gets->calls, 2u);
+  EXPECT_EQ(gets->items, 2u);
+  EXPECT_EQ(gets->failed_items, 1u);
+  EXPECT_EQ(api().GetConfig(Soon()).value(), std::vector<ConfigValue>{}) << "not a program";
 }
 
 TEST_P(MasterApiSuite, MountIsIdempotentAndUnmountForgiving) {

@@ -293,5 +293,24 @@ TEST_P(MasterApiSuite, AttributesCanBeSetForOneVersion) {
   EXPECT_EQ(api().SetAttributes(Name("x"), kNoPut, {}, Soon()).code(), ErrorCode::kObjectNotFound);
 }
 
+TEST_P(MasterApiSuite, PinsCanBeSetKeyByKey) {
+  Mount(1);
+  Put(Name("soft"));
+  Put(Name("hard"));
+  const std::vector<SetPinArgs> args = {
+      {Name("soft"), SoftPinAction::kEnable, Seconds(5), std::nullopt},
+      {Name("none"), SoftPinAction::kEnable, std::nullopt, std::nullopt},
+      {Name("hard"), SoftPinAction::kPreserve, std::nullopt, true},
+      {Name("hard"), SoftPinAction::kDisable, Seconds(5), std::nullopt}};
+  const std::vector<Status> answers = api().BatchSetPin(args, Soon());
+  ASSERT_EQ(answers.size(), args.size());
+  EXPECT_EQ(answers[0], Status::Ok());
+  EXPECT_EQ(answers[1].code(), ErrorCode::kObjectNotFound);
+  EXPECT_EQ(answers[2], Status::Ok());
+  EXPECT_EQ(answers[3].code(), ErrorCode::kInvalidParams);
+  EXPECT_EQ(Stat(Name("soft"))->soft_pin_left, Seconds(5));
+  EXPECT_TRUE(Stat(Name("hard"))->hard_pin);
+}
+
 }  // namespace
 }  // namespace mooncake::testing

@@ -48,9 +48,51 @@ Reply Received(ByteSpan bytes, Receive receive) {
   return reply;
 }
 
+constexpr char kWhy[] = "only crashes count";
+
+// What the master tells of itself.
+void AsReport(int which, ByteSpan bytes) {
+  switch (which) {
+    case 6:
+      wire::Decode(
+          Received<thriftgen::GetStatusReply>(bytes, &MasterRpcClient::recv_GetStatus).value)
+          .Ignore(kWhy);
+      return;
+    case 7: {
+      auto reply =
+          Received<thriftgen::ListSnapshotsReply>(bytes, &MasterRpcClient::recv_ListSnapshots);
+      for (auto& snapshot : reply.snapshots) wire::Decode(std::move(snapshot)).Ignore(kWhy);
+      return;
+    }
+    case 8:
+      wire::Decode(
+          Received<thriftgen::VerifySnapshotReply>(bytes, &MasterRpcClient::recv_VerifySnapshot))
+          .Ignore(kWhy);
+      return;
+    case 9:
+      wire::Decode(Received<thriftgen::ListQuotasReply>(bytes, &MasterRpcClient::recv_ListQuotas))
+          .Ignore(kWhy);
+      return;
+    case 11:
+      wire::Decode(
+          Received<thriftgen::GetActivityReply>(bytes, &MasterRpcClient::recv_GetActivity).value)
+          .Ignore(kWhy);
+      return;
+    case 12:
+      wire::Decode(Received<thriftgen::GetConfigReply>(bytes, &MasterRpcClient::recv_GetConfig))
+          .Ignore(kWhy);
+      return;
+    default:
+      wire::Decode(
+          Received<thriftgen::GetDurabilityReply>(bytes, &MasterRpcClient::recv_GetDurability)
+              .value)
+          .Ignore(kWhy);
+      return;
+  }
+}
+
 void AsReply(uint8_t which, ByteSpan bytes) {
-  static constexpr char kWhy[] = "only crashes count";
-  switch (which % 11) {
+  switch (which % 13) {
     case 0: {
       auto reply =
           Received<thriftgen::BatchPutStartReply>(bytes, &MasterRpcClient::recv_BatchPutStart);
@@ -83,31 +125,8 @@ void AsReply(uint8_t which, ByteSpan bytes) {
           Received<thriftgen::RemoveByRegexReply>(bytes, &MasterRpcClient::recv_RemoveByRegex))
           .Ignore(kWhy);
       return;
-    case 6:
-      wire::Decode(
-          Received<thriftgen::GetStatusReply>(bytes, &MasterRpcClient::recv_GetStatus).value)
-          .Ignore(kWhy);
-      return;
-    case 7: {
-      auto reply =
-          Received<thriftgen::ListSnapshotsReply>(bytes, &MasterRpcClient::recv_ListSnapshots);
-      for (auto& snapshot : reply.snapshots) wire::Decode(std::move(snapshot)).Ignore(kWhy);
-      return;
-    }
-    case 8:
-      wire::Decode(
-          Received<thriftgen::VerifySnapshotReply>(bytes, &MasterRpcClient::recv_VerifySnapshot))
-          .Ignore(kWhy);
-      return;
-    case 9:
-      wire::Decode(Received<thriftgen::ListQuotasReply>(bytes, &MasterRpcClient::recv_ListQuotas))
-          .Ignore(kWhy);
-      return;
     default:
-      wire::Decode(
-          Received<thriftgen::GetDurabilityReply>(bytes, &MasterRpcClient::recv_GetDurability)
-              .value)
-          .Ignore(kWhy);
+      AsReport(which % 13, bytes);
       return;
   }
 }

@@ -1,4 +1,5 @@
 // mooncake-admin against a real cluster: every command, both outputs, every exit status.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -59,6 +60,26 @@ TEST_F(Admin, TellsOfTheCluster) {
   // Two nodes and the client of this test; asking leaves no trace.
   EXPECT_EQ(DoJson({"clients"})["clients"].size(), 3u);
   EXPECT_EQ(DoJson({"clients"})["clients"].size(), 3u);
+}
+
+TEST_F(Admin, TellsWhatTheMasterDoesAndHowItWasStarted) {
+  Put("k", std::string(1000, 'x'));
+  EXPECT_EQ(Do({"pin", "--ttl=1h", "k"}).ended.exit_status, 0);
+  EXPECT_NE(Do({"stat", "k"}).out.find("pinned    softly"), std::string::npos);
+  const Json top = DoJson({"top", "--count=1"});
+  EXPECT_EQ(top["status"]["soft_pinned"], 1);
+  EXPECT_EQ(top["segments"].size(), 2u);
+  const auto ends = std::find_if(top["calls"].begin(), top["calls"].end(),
+                                 [](const Json& call) { return call["name"] == "BatchPutEnd"; });
+  ASSERT_NE(ends, top["calls"].end());
+  EXPECT_FALSE((*ends)["p99_us"].is_null());
+  EXPECT_EQ(Do({"unpin", "k"}).ended.exit_status, 0);
+  EXPECT_EQ(Do({"stat", "k"}).out.find("pinned"), std::string::npos);
+  const Json options = DoJson({"config", "rpc_address", "eviction_policy"})["options"];
+  EXPECT_EQ(options[0]["value"], "127.0.0.1");
+  EXPECT_EQ(options[0]["is_default"], false);
+  EXPECT_EQ(options[1]["value"], "lru");
+  EXPECT_EQ(options[1]["is_default"], true);
 }
 
 TEST_F(Admin, ListsPageByPageAndByFolder) {

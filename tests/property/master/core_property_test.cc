@@ -192,6 +192,29 @@ class World {
         << Where();
   }
 
+  // Which queue the object is in then, and the counters, the invariants check.
+  void SetPin() {
+    SetPinArgs args{.name = Name(Key()), .soft = static_cast<SoftPinAction>(rng_.Below(3))};
+    if (args.soft == SoftPinAction::kEnable && rng_.Chance(1, 2))
+      args.soft_ttl = Seconds(static_cast<int64_t>(rng_.Below(9)));
+    // Few stay hard-pinned, or nothing would be evicted any more.
+    if (rng_.Chance(1, 2)) args.hard = rng_.Chance(1, 10);
+    what_ = "SetPin " + args.name.key;
+    const auto before = core_.Stat(now_, args.name);
+    ASSERT_EQ(core_.SetPin(now_, args).code(), before.status().code()) << Where();
+    if (!before.ok()) return;
+    const auto after = core_.Stat(now_, args.name);
+    ASSERT_EQ(after->hard_pin, args.hard.value_or(before->hard_pin)) << Where();
+    if (args.soft == SoftPinAction::kPreserve) {
+      ASSERT_EQ(after->soft_pin_left, before->soft_pin_left) << Where();
+    } else if (args.soft == SoftPinAction::kDisable) {
+      ASSERT_EQ(after->soft_pin_left, Duration::zero()) << Where();
+    } else {
+      ASSERT_EQ(after->soft_pin_left, args.soft_ttl.value_or(core_.options().soft_pin_ttl))
+          << Where();
+    }
+  }
+
   void RenamePrefix() {
     static const char* const kPrefixes[][2] = {
         {"a/", "b/"}, {"b/c/", "a/"}, {"b/", "a/"}, {"a/", "b/c/"}};
@@ -279,7 +302,7 @@ class World {
     } else if (dice < 89) {
       RenamePrefix();
     } else if (dice < 91) {
-      Clear();
+      rng_.Chance(1, 2) ? Clear() : SetPin();
     } else if (dice < 92) {
       if (rng_.Chance(1, 3)) Report();
     } else if (dice < 93) {

@@ -164,6 +164,20 @@ TEST_F(RemoteMasterTest, DoesNotSendAgainOnAFreshConnection) {
   EXPECT_EQ(requests.load(), 1);
 }
 
+// kill -9 returns before the process is gone: for a moment its port takes connections that nobody will serve.
+TEST_F(RemoteMasterTest, SendsAgainWhileAMasterThatAnsweredOnceGoesAway) {
+  const auto close_at_once = [](FrameSocket&) {};
+  const auto close_after_request = [](FrameSocket& socket) { (void)ReadRequest(socket).ok(); };
+  server_.Play({[](FrameSocket& socket) { AnswerStatus(socket, 5); }, close_at_once,
+                close_after_request, close_at_once,
+                [](FrameSocket& socket) { AnswerStatus(socket, 6); }});
+  auto master = Remote();
+  ASSERT_TRUE(master->GetStatus(Soon()).ok());
+  const auto status = master->GetStatus(Soon());
+  ASSERT_TRUE(status.ok()) << status.status();
+  EXPECT_EQ(status->term, Term{6});
+}
+
 TEST_F(RemoteMasterTest, DoesNotSendAgainAfterAPartOfTheReply) {
   server_.Play({[](FrameSocket& socket) {
     AnswerStatus(socket, 5);

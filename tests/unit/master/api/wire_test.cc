@@ -1,6 +1,7 @@
 // Conversions to and from the wire: nothing is lost, nothing malformed gets in, and the bytes do not change by accident.
 #include "master/api/wire.h"
 
+#include <functional>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -229,6 +230,60 @@ TEST(WireRefuses, QuotasThatMakeNoSense) {
   thriftgen::ListQuotasReply reply;
   reply.truncated = true;
   EXPECT_FALSE(wire::Decode(thriftgen::ListQuotasReply(reply)).ok()) << "it would go on for ever";
+}
+
+TEST(WireRoundTrip, Pins) {
+  const SetPinArgs cases[] = {
+      {{"t", "k"}, SoftPinAction::kEnable, Seconds(3), true},
+      {{"t", "k"}, SoftPinAction::kDisable, std::nullopt, false},
+      {{"default", "k"}, SoftPinAction::kPreserve, std::nullopt, std::nullopt},
+  };
+  for (const SetPinArgs& args : cases) {
+    const auto got = Travelled(args);
+    ASSERT_TRUE(got.ok()) << got.status();
+    EXPECT_EQ(got->name, args.name);
+    EXPECT_EQ(got->soft, args.soft);
+    EXPECT_EQ(got->soft_ttl, args.soft_ttl);
+    EXPECT_EQ(got->hard, args.hard);
+  }
+  thriftgen::SetPin bad = wire::Encode(cases[0]);
+  bad.soft = 3;
+  EXPECT_FALSE(wire::Decode(thriftgen::SetPin(bad)).ok());
+  bad.soft = 1;
+  bad.soft_ttl_ns = -1;
+  EXPECT_FALSE(wire::Decode(thriftgen::SetPin(bad)).ok());
+}
+
+TEST(WireRoundTrip, ActivityAndConfig) {
+  const Activity activity{
+      {10, 20}, {{"Ping", 4, 4, 1, {1, 2, 1}}, {"Remove", 1, 2, 0, {}}}, 5, 6, 7};
+  const auto got = Travelled(activity);
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(*got, activity);
+  const std::vector<ConfigValue> values = {{"rpc_port", "1", false}, {"v", "0", true}};
+  thriftgen::GetConfigReply reply;
+  reply.values = wire::EncodeAll<thriftgen::ConfigValue>(std::span<const ConfigValue>(values));
+  EXPECT_EQ(wire::Decode(std::move(reply)).value(), values);
+}
+
+TEST(WireRefuses, ActivityThatCannotBeTrue) {
+  const Activity good{{10, 20}, {{"Ping", 4, 4, 1, {1, 2, 1}}}, 5, 6, 7};
+  const std::vector<std::function<void(thriftgen::Activity&)>> faults = {
+      [](auto& a) {
+        a.latency_bounds_us = {20, 10};
+      },
+      [](auto& a) { a.latency_bounds_us = {10}; },
+      [](auto& a) { a.latency_bounds_us.resize(kMaxLatencyBounds + 1, 30); },
+      [](auto& a) { a.calls[0].latencies[1] = -1; },
+      [](auto& a) { a.calls[0].failed_items = -1; },
+      [](auto& a) { a.calls.resize(kMaxReportedCalls + 1); },
+      [](auto& a) { a.hit_bytes = -1; },
+  };
+  for (const auto& fault : faults) {
+    thriftgen::Activity activity = wire::Encode(good);
+    fault(activity);
+    EXPECT_FALSE(wire::Decode(std::move(activity)).ok());
+  }
 }
 
 TEST(WireStatus, CarriesCodeAndMessageAndCutsLongMessages) {

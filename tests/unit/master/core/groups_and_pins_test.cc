@@ -123,5 +123,54 @@ TEST_F(Pins, PinnedObjectsCanBeRemoved) {
   EXPECT_EQ(core().GetCounters().hard_pinned_objects, 0u);
 }
 
+TEST_F(Pins, CanBeSetAndEndedAfterwards) {
+  Mount("a", kMiB);
+  Put("k", 1);
+  const auto stat = [&] { return core().Stat(now_, Name("k")).value_or({}); };
+  const auto set = [&](SetPinArgs args) {
+    args.name = Name("k");
+    return core().SetPin(now_, args);
+  };
+  EXPECT_EQ(set({.soft = SoftPinAction::kEnable, .soft_ttl = Seconds(9)}), Status::Ok());
+  EXPECT_EQ(stat().soft_pin_left, Seconds(9));
+  EXPECT_EQ(set({.hard = true}), Status::Ok());
+  EXPECT_TRUE(stat().hard_pin);
+  EXPECT_EQ(stat().soft_pin_left, Seconds(9)) << "what is not said stays";
+  EXPECT_EQ(set({.soft = SoftPinAction::kEnable}), Status::Ok());
+  EXPECT_EQ(stat().soft_pin_left, options_.soft_pin_ttl);
+  EXPECT_EQ(set({.soft = SoftPinAction::kDisable, .hard = false}), Status::Ok());
+  EXPECT_EQ(stat().soft_pin_left, Duration::zero());
+  EXPECT_FALSE(stat().hard_pin);
+  EXPECT_EQ(core().GetCounters().soft_pinned_objects, 0u);
+  EXPECT_EQ(core().GetCounters().hard_pinned_objects, 0u);
+}
+
+TEST_F(Pins, SetAfterwardsAreCheckedAsThoseOfAPut) {
+  Mount("a", kMiB);
+  Put("k", 1);
+  const SetPinArgs refused[] = {
+      {Name("k"), SoftPinAction::kDisable, Seconds(1), {}},
+      {Name("k"), SoftPinAction::kEnable, Seconds(86401), {}},
+      {Name("k"), static_cast<SoftPinAction>(9), {}, {}},
+  };
+  for (const SetPinArgs& args : refused)
+    EXPECT_EQ(core().SetPin(now_, args).code(), ErrorCode::kInvalidParams);
+  EXPECT_EQ(core().SetPin(now_, {.name = Name("none")}).code(), ErrorCode::kObjectNotFound);
+  EXPECT_EQ(core().SetPin(now_, {.name = Name("")}).code(), ErrorCode::kInvalidKey);
+}
+
+// A write in progress takes the object out of the queues; it must not be put back by a pin, and the pin counts after a revoke.
+TEST_F(Pins, SetWhileAWriteIsInProgressCount) {
+  Mount("a", kMiB);
+  Put("k", 1);
+  const auto start = Start("k", 1, {}, WriteMode::kReplace);
+  ASSERT_TRUE(start.ok()) << start.status();
+  EXPECT_EQ(core().SetPin(now_, {.name = Name("k"), .hard = true}), Status::Ok());
+  EXPECT_EQ(core().CheckInvariants(now_).value_or(""), "");
+  EXPECT_EQ(core().PutRevoke(now_, {kWriter, Name("k"), start->put_id, true}), Status::Ok());
+  EXPECT_EQ(core().SetPin(now_, {.name = Name("k"), .hard = false}), Status::Ok());
+  EXPECT_EQ(core().CheckInvariants(now_).value_or(""), "");
+}
+
 }  // namespace
 }  // namespace mooncake::core

@@ -453,5 +453,20 @@ TEST_F(PersistTest, WhoeverHeardOfTheRestoredStateOrOfAnOlderOneKeepsIt) {
   EXPECT_EQ(Look(*next, "k"), ErrorCode::kOk);
 }
 
+TEST_F(PersistTest, AHardPinThatWasSetAfterwardsOutlivesTheMasterAndASoftOneDoesNot) {
+  const SegmentDescriptor a = Mount("a", kMiB);
+  Put("k", 1);
+  Put("soft", 1);
+  EXPECT_EQ(core().SetPin(now_, {.name = Name("k"), .hard = true}), Status::Ok());
+  const uint64_t before = Last();
+  EXPECT_EQ(core().SetPin(now_, {.name = Name("soft"), .soft = SoftPinAction::kEnable}),
+            Status::Ok());
+  EXPECT_EQ(Last(), before);
+  auto next = RestartWith(Last());
+  ASSERT_EQ(Attach(*next, now_, a, 2), Status::Ok());
+  EXPECT_TRUE(next->Stat(now_, Name("k")).value_or({}).hard_pin);
+  EXPECT_EQ(next->Stat(now_, Name("soft")).value_or({}).soft_pin_left, Duration::zero());
+}
+
 }  // namespace
 }  // namespace mooncake::core

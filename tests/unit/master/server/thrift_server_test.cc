@@ -4,7 +4,9 @@
 #include <sys/socket.h>
 
 #include <atomic>
+#include <fstream>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -14,7 +16,9 @@
 #include "master/api/remote_master.h"
 #include "master/api/wire_limits.h"
 #include "master/api/wire_socket.h"
+#include "master/server/call_names.h"
 #include "tests/support/null_master.h"
+#include "tests/support/process.h"
 #include "transfer/base/mutex.h"
 
 namespace mooncake {
@@ -124,6 +128,44 @@ TEST_F(ThriftServerTest, AnswersACall) {
   const auto status = Remote()->GetStatus(Soon());
   ASSERT_TRUE(status.ok()) << status.status();
   EXPECT_EQ(status->version, "tiny");
+}
+
+TEST_F(ThriftServerTest, CountsHowLongEachCallTook) {
+  const auto latencies = std::make_unique<CallLatencies>();
+  ASSERT_NO_FATAL_FAILURE(Start({.latencies = latencies.get()}));
+  const auto remote = Remote();
+  EXPECT_TRUE(remote->GetStatus(Soon()).ok());
+  const ObjectName name{"t", "k"};
+  for (int i = 0; i < 2; ++i) EXPECT_FALSE(remote->BatchGetReplicaList({&name, 1}, Soon())[0].ok());
+  FrameSocket socket = Connected();
+  SendRaw(socket, Call("NoSuchCall", "\0"s));
+  EXPECT_NE(Answer(socket), "");
+  const auto counted = [&](MasterCall call) {
+    const auto& counts = (*latencies)[static_cast<size_t>(call)].counts;
+    return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
+  };
+  EXPECT_EQ(counted(MasterCall::kGetStatus), 1u);
+  EXPECT_EQ(counted(MasterCall::kGetReplicaList), 2u);
+  EXPECT_EQ(counted(MasterCall::kPing), 0u);
+  server_.reset();
+}
+
+// A call without a name would be missing in the metrics and in `mooncake-admin top`.
+TEST(CallNamesTest, EveryCallOfTheProtocolHasOne) {
+  std::ifstream file(testing::SourcePath("master/api/idl/master.thrift"));
+  ASSERT_TRUE(file);
+  size_t calls = 0;
+  std::string line;
+  while (std::getline(file, line) && line != "service MasterRpc {") {
+  }
+  while (std::getline(file, line) && line != "}") {
+    const size_t end = line.find("(1:");
+    if (end == std::string::npos) continue;
+    const size_t begin = line.rfind(' ', end) + 1;
+    EXPECT_TRUE(CallOfRpc(line.substr(begin, end - begin)).has_value()) << line;
+    ++calls;
+  }
+  EXPECT_EQ(calls, kMasterCalls);
 }
 
 TEST_F(ThriftServerTest, PassesOnAnErrorOfTheMaster) {

@@ -23,7 +23,8 @@ class Line : public ::testing::Test {
           return Status(ErrorCode::kRpcFail, "nobody at " + options.master);
         },
         .master = {}};
-    return RunLine(arguments, "env:1", {.out = out_, .err = err_, .in = in}, connector, clock_);
+    return RunLine(arguments, {.master = "env:1"}, {.out = out_, .err = err_, .in = in}, connector,
+                   clock_);
   }
   ManualClock clock_;
   ClientOptions asked_;
@@ -33,8 +34,9 @@ class Line : public ::testing::Test {
 
 TEST_F(Line, HelpNamesEveryCommandAndTheExitStatuses) {
   EXPECT_EQ(Run({"--help"}), ExitStatus::kOk);
-  for (const char* word : {"status", "segments", "clients", "health", "snapshot", "ls", "stat",
-                           "exists", "mv", "get", "put", "rm", "Exit status"}) {
+  for (const char* word :
+       {"status", "segments", "clients", "health", "snapshot", "ls", "stat", "exists", "mv", "get",
+        "put", "rm", "top", "config", "pin", "unpin", "Exit status"}) {
     EXPECT_NE(out_.str().find(word), std::string::npos) << word;
   }
   EXPECT_EQ(Run({"rm", "--help"}), ExitStatus::kOk);

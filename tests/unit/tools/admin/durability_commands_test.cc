@@ -84,7 +84,7 @@ class DurabilityCommands : public ::testing::Test {
     const Connector connector{.client = {}, .master = [&](const HostPort&) {
                                 return std::make_unique<Scripted>(answers_);
                               }};
-    return RunLine(arguments, "",
+    return RunLine(arguments, {},
                    {.out = out_,
                     .err = err_,
                     .in = in,

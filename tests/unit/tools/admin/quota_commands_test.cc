@@ -69,7 +69,7 @@ class QuotaCommands : public ::testing::Test {
                                 return std::make_unique<Bookkeeper>(books_);
                               }};
     return RunLine(
-        arguments, "",
+        arguments, {},
         {.out = out_, .err = err_, .in = in, .can_ask = false, .progress = false, .width = 100},
         connector, clock_);
   }
