@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -30,7 +31,8 @@ constexpr int kExitStopped = 0;
 constexpr int kExitCannotStart = 1;
 constexpr int kExitUsage = 2;
 constexpr Duration kReportInterval = Seconds(10);
-constexpr Duration kFinishPatience = Seconds(3);
+// Answers that wait for the log take two seconds of it, HTTP two more; the rest is for what is not in the log yet.
+constexpr Duration kStopLimit = Seconds(6);
 
 Status StartLog(const MasterOptions& options) {
   FLAGS_v = static_cast<int32_t>(options.verbosity);
@@ -130,8 +132,7 @@ Status StartServing(const MasterOptions& options, const Clock& clock, Running& r
   return Status::Ok();
 }
 
-int Serve(const MasterOptions& options) {
-  ShutdownSignal signal;
+int Serve(const MasterOptions& options, ShutdownSignal& signal) {
   const Clock& clock = SystemClock();
   Running running;
   const Status started = StartServing(options, clock, running);
@@ -154,15 +155,27 @@ int Serve(const MasterOptions& options) {
   running.rpc->Stop();
   running.http.reset();
   running.rpc.reset();
-  if (!running.service->FinishLog(kFinishPatience)) {
-    // Threads that wait for the storage cannot be joined; what is not in the log yet is as lost as after a crash.
-    LOG(ERROR) << "stopped without writing the log to its end: the storage does not answer";
-    google::FlushLogFiles(google::GLOG_INFO);
-    _exit(kExitStopped);
-  }
   running.service.reset();
   LOG(INFO) << "stopped";
   return kExitStopped;
+}
+
+// Serves in a thread of its own until a signal comes, and ends the process when that thread has not ended kStopLimit later: one in a
+// storage that does not answer cannot be joined, be it the log's, a snapshot's, or one that serves an administrator. What is not in
+// the log by then is as lost as after a crash. This thread, to which the kernel gives signals first, never waits for the storage.
+int ServeUntilSignal(const MasterOptions& options) {
+  ShutdownSignal signal;
+  std::future<int> served = std::async(std::launch::async, [&] {
+    const int status = Serve(options, signal);
+    signal.Cancel();
+    return status;
+  });
+  signal.Wait();
+  if (served.wait_for(kStopLimit) == std::future_status::ready) return served.get();
+  LOG(ERROR) << "ended after " << ToMillis(kStopLimit)
+             << " ms without having stopped: the storage does not answer, or not fast enough";
+  google::FlushLogFiles(google::GLOG_INFO);
+  _exit(kExitStopped);
 }
 
 int Main(int argc, char** argv) {
@@ -189,7 +202,7 @@ int Main(int argc, char** argv) {
     return kExitCannotStart;
   }
   for (const std::string& warning : reader.warnings()) LOG(WARNING) << warning;
-  return Serve(options);
+  return ServeUntilSignal(options);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A master that is killed and started again on its state_dir, with real nodes and clients that live on. Field reports F066, F069,
-// F072, F073.
+// A master that is killed and started again on its state_dir, with real nodes and clients that live on. Field reports F066,
+// F072.
 #include <sys/mount.h>
 
 #include <algorithm>
