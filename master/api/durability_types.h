@@ -50,7 +50,7 @@ struct DurabilityStatus {
   uint64_t snapshots_taken = 0;  // since the master started
   uint64_t snapshots_failed = 0;
   std::string snapshot_trouble;          // of the last attempt; "": it worked, or there was none
-  std::optional<Duration> snapshot_age;  // of the newest one that can be used
+  std::optional<Duration> snapshot_age;  // of the newest: taken since the start, or restored
   friend bool operator==(const DurabilityStatus&, const DurabilityStatus&) = default;
 };
 

@@ -17,7 +17,7 @@ void ExpireDetached(State& state, TimePoint now, uint32_t& budget) {
     const auto id = state.detached.Due(now);
     if (!id.has_value()) return;
     const auto version = state.detached.Take(*id);
-    for (const ExtentRef& extent : version->extents) state.counters.detached_bytes -= extent.length;
+    state.pool.SubtractNameless(Nameless::kDetached, version->extents);
     if (version->part_of != kNoPut) ForgetRest(state, version->part_of, *id);
     ReleaseAfter(state, *version->tenant, version->extents, version->released_by);
     --version->tenant->books.nameless;

@@ -45,6 +45,8 @@ void SegmentPool::Kill(uint32_t slot) {
   capacity_ -= segment.capacity();
   used_ -= segment.used();
   held_ -= std::exchange(segment.held, 0);
+  for (size_t why = 0; why < nameless_.size(); ++why)
+    nameless_[why] -= std::exchange(segment.nameless[why], 0);
   segment.live = false;
   segment.status = SegmentStatus::kUnmounting;
   by_id_.erase(segment.descriptor.id);
@@ -164,6 +166,24 @@ void SegmentPool::ReleaseHeld(const ExtentRef& extent) {
     held_ -= bytes;
   }
   Release(extent);
+}
+
+void SegmentPool::AddNameless(Nameless why, std::span<const ExtentRef> extents) {
+  for (const ExtentRef& extent : extents) {
+    Segment& segment = at(extent.slot);
+    if (!segment.live) continue;
+    segment.nameless[static_cast<size_t>(why)] += extent.length;
+    nameless_[static_cast<size_t>(why)] += extent.length;
+  }
+}
+
+void SegmentPool::SubtractNameless(Nameless why, std::span<const ExtentRef> extents) {
+  for (const ExtentRef& extent : extents) {
+    Segment& segment = at(extent.slot);
+    if (!segment.live) continue;
+    segment.nameless[static_cast<size_t>(why)] -= extent.length;
+    nameless_[static_cast<size_t>(why)] -= extent.length;
+  }
 }
 
 void SegmentPool::SetOwner(const ExtentRef& extent, Object* object) {

@@ -3,6 +3,7 @@
 // its extents was returned.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -20,6 +21,10 @@
 
 namespace mooncake::core {
 
+// Why bytes are in use that no name leads to: for holders of leases, or since the writer of a given-up put may still write.
+enum class Nameless : uint8_t { kDetached, kDiscarded };
+using NamelessBytes = std::array<uint64_t, 2>;  // of data, by Nameless
+
 struct Segment {
   SegmentDescriptor descriptor;
   SegmentStatus status = SegmentStatus::kUndefined;
@@ -32,10 +37,11 @@ struct Segment {
   std::unique_ptr<SegmentAllocator> allocator;  // dead: until its blocks were swept
   uint64_t extents = 0;                         // not yet returned, whoever holds them
   uint64_t held = 0;                            // bytes used only until the log is durable
-  uint64_t replicas = 0;                        // readable ones with an extent here
-  std::vector<uint64_t> charged;                // bytes, by number of the tenant; may be shorter
-  uint32_t sweep_next = 0;                      // dead: next handle to look at
-  bool quarantined = false;                     // takes nothing new; readable
+  NamelessBytes nameless{};
+  uint64_t replicas = 0;          // readable ones with an extent here
+  std::vector<uint64_t> charged;  // bytes, by number of the tenant; may be shorter
+  uint32_t sweep_next = 0;        // dead: next handle to look at
+  bool quarantined = false;       // takes nothing new; readable
   // Clients that lately reported a failure, and when; oldest first, bounded by the threshold.
   std::vector<std::pair<ClientId, TimePoint>> failures;
   bool evicting = false;  // above its watermark a while ago, not yet below the low mark
@@ -91,6 +97,9 @@ class SegmentPool {
   // The extent of a live segment has no owner any more, but waits for the log before it is released.
   void Hold(const ExtentRef& extent);
   void ReleaseHeld(const ExtentRef& extent);
+  // Extents lose their name, and are given back. Those of a dead segment count no more.
+  void AddNameless(Nameless why, std::span<const ExtentRef> extents);
+  void SubtractNameless(Nameless why, std::span<const ExtentRef> extents);
   void SetOwner(const ExtentRef& extent, Object* object);
   Object* Owner(uint32_t slot, uint32_t block) const;
 
@@ -103,6 +112,7 @@ class SegmentPool {
   uint64_t used() const { return used_; }
   uint64_t held() const { return held_; }
   uint64_t in_use() const { return used_ - held_; }
+  uint64_t nameless(Nameless why) const { return nameless_[static_cast<size_t>(why)]; }
 
  private:
   uint32_t HostNumber(const std::string& host_id);
@@ -123,6 +133,7 @@ class SegmentPool {
   uint64_t capacity_ = 0;
   uint64_t used_ = 0;
   uint64_t held_ = 0;
+  NamelessBytes nameless_{};
 };
 
 }  // namespace mooncake::core

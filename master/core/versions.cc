@@ -78,10 +78,8 @@ void ForgetSoftPin(State& state, Object& object) {
 
 void Detach(State& state, Tenant& tenant, PutId id, TimePoint until, ExtentList extents,
             uint64_t released_by, PutId part_of = kNoPut) {
-  for (const ExtentRef& extent : extents) {
-    state.pool.SetOwner(extent, nullptr);
-    state.counters.detached_bytes += extent.length;
-  }
+  for (const ExtentRef& extent : extents) state.pool.SetOwner(extent, nullptr);
+  state.pool.AddNameless(Nameless::kDetached, extents);
   ++tenant.books.nameless;
   state.detached.Insert(id, until,
                         DetachedVersion{&tenant, std::move(extents), released_by, part_of});

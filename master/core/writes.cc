@@ -12,7 +12,7 @@ namespace {
 void DropDiscarded(State& state, PutId put_id) {
   auto put = state.discarded.Take(put_id);
   MC_CHECK(put.has_value());
-  for (const ExtentRef& extent : put->extents) state.counters.discarded_bytes -= extent.length;
+  state.pool.SubtractNameless(Nameless::kDiscarded, put->extents);
   ReleaseAll(state, *put->tenant, put->extents);
   --put->tenant->books.nameless;
   state.table.ForgetIfUnused(put->tenant);
@@ -40,7 +40,7 @@ Object* AbandonWrite(State& state, Object* object, InFlight in_flight, TimePoint
   const std::unique_ptr<PendingPut> put = TakeWrite(state, *object);
   const TimePoint held_until = SaturatingAdd(put->started, state.options.put_start_release_timeout);
   if (in_flight == InFlight::kPerhaps && held_until > now && !put->extents.empty()) {
-    for (const ExtentRef& extent : put->extents) state.counters.discarded_bytes += extent.length;
+    state.pool.AddNameless(Nameless::kDiscarded, put->extents);
     ++object->tenant->books.nameless;
     state.discarded.Insert(put->put_id, held_until,
                            DiscardedPut{object->tenant, std::move(put->extents)});

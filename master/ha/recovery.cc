@@ -40,6 +40,7 @@ SnapshotFooter TakeSnapshot(StateStore& store, const std::vector<SnapshotInfo>& 
     footer = *read;
     recovered.restorer = std::move(restorer);
     recovered.snapshot = snapshot.id;
+    recovered.snapshot_begun_ms = footer.wall_ms;
     recovered.snapshot_records = records;
   }
   return footer;

@@ -11,9 +11,10 @@ namespace mooncake {
 
 struct Recovered {
   core::Restorer restorer;
-  Term last_term;              // 0: there was none
-  uint64_t last_sequence = 0;  // new records follow it
-  std::string snapshot;        // its id; "" when there was none
+  Term last_term;                 // 0: there was none
+  uint64_t last_sequence = 0;     // new records follow it
+  std::string snapshot;           // its id; "" when there was none
+  int64_t snapshot_begun_ms = 0;  // wall clock, since 1970
   uint64_t snapshot_records = 0;
   uint64_t log_records = 0;
   uint64_t unusable_snapshots = 0;

@@ -3,11 +3,11 @@
 
 #include <cstdio>
 #include <cstring>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include <glog/logging.h>
 
@@ -32,7 +32,8 @@ constexpr int kExitStopped = 0;
 constexpr int kExitCannotStart = 1;
 constexpr int kExitUsage = 2;
 constexpr Duration kReportInterval = Seconds(10);
-constexpr Duration kFinishPatience = Seconds(3);
+// Answers that wait for the log take two seconds of it, HTTP two more; the rest is for what is not in the log yet.
+constexpr Duration kStopLimit = Seconds(6);
 
 Status StartLog(const MasterOptions& options) {
   FLAGS_v = static_cast<int32_t>(options.verbosity);
@@ -96,10 +97,9 @@ struct Running {
   ConnectionNumbers connections() const { return {rpc->connections(), rpc->refused()}; }
 };
 
-Status StartServing(const MasterOptions& options, std::vector<ConfigValue> config,
-                    const Clock& clock, Running& running) {
+Status StartServing(const MasterOptions& options, const Clock& clock, Running& running) {
   MasterServiceOptions service_options;
-  service_options.config = std::move(config);
+  service_options.config = options.config;
   service_options.core = options.core;
   service_options.snapshots = options.snapshots;
   std::unique_ptr<StateStore> store;
@@ -135,11 +135,10 @@ Status StartServing(const MasterOptions& options, std::vector<ConfigValue> confi
   return Status::Ok();
 }
 
-int Serve(const MasterOptions& options, std::vector<ConfigValue> config) {
-  ShutdownSignal signal;
+int Serve(const MasterOptions& options, ShutdownSignal& signal) {
   const Clock& clock = SystemClock();
   Running running;
-  const Status started = StartServing(options, std::move(config), clock, running);
+  const Status started = StartServing(options, clock, running);
   if (!started.ok()) {
     std::fprintf(stderr, "%s: cannot start: %s\n", kProgram, started.message().c_str());
     return kExitCannotStart;
@@ -159,15 +158,27 @@ int Serve(const MasterOptions& options, std::vector<ConfigValue> config) {
   running.rpc->Stop();
   running.http.reset();
   running.rpc.reset();
-  if (!running.service->FinishLog(kFinishPatience)) {
-    // Threads that wait for the storage cannot be joined; what is not in the log yet is as lost as after a crash.
-    LOG(ERROR) << "stopped without writing the log to its end: the storage does not answer";
-    google::FlushLogFiles(google::GLOG_INFO);
-    _exit(kExitStopped);
-  }
   running.service.reset();
   LOG(INFO) << "stopped";
   return kExitStopped;
+}
+
+// Serves in a thread of its own until a signal comes, and ends the process when that thread has not ended kStopLimit later: one in a
+// storage that does not answer cannot be joined, be it the log's, a snapshot's, or one that serves an administrator. What is not in
+// the log by then is as lost as after a crash. This thread, to which the kernel gives signals first, never waits for the storage.
+int ServeUntilSignal(const MasterOptions& options) {
+  ShutdownSignal signal;
+  std::future<int> served = std::async(std::launch::async, [&] {
+    const int status = Serve(options, signal);
+    signal.Cancel();
+    return status;
+  });
+  signal.Wait();
+  if (served.wait_for(kStopLimit) == std::future_status::ready) return served.get();
+  LOG(ERROR) << "ended after " << ToMillis(kStopLimit)
+             << " ms without having stopped: the storage does not answer, or not fast enough";
+  google::FlushLogFiles(google::GLOG_INFO);
+  _exit(kExitStopped);
 }
 
 int Main(int argc, char** argv) {
@@ -194,7 +205,8 @@ int Main(int argc, char** argv) {
     return kExitCannotStart;
   }
   for (const std::string& warning : reader.warnings()) LOG(WARNING) << warning;
-  return Serve(options, reader.Values());
+  options.config = reader.Values();
+  return ServeUntilSignal(options);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "master/core/options.h"
 #include "master/ha/snapshotter.h"
@@ -31,6 +32,7 @@ struct MasterOptions {
   std::string cluster_id = "mooncake_cluster";
   SnapshotterOptions snapshots;
   core::CoreOptions core;
+  std::vector<ConfigValue> config;  // all of it as it was told, for who asks the master
 };
 
 // Names, defaults, units and help texts. `options` must outlive `reader`.

@@ -36,6 +36,8 @@ class MasterService final : public MasterApi {
       const MasterServiceOptions& options, const Clock& clock,
       std::unique_ptr<StateStore> store = nullptr,
       std::unique_ptr<QuotaPolicyStore> policies = nullptr);
+  // Writes what the log still waits for. With a storage that does not answer this takes until it does: whoever has no time for that
+  // should just end the process.
   ~MasterService() override;
 
   Term term() const { return term_; }
@@ -45,9 +47,6 @@ class MasterService final : public MasterApi {
   CallLatencies& latencies() { return counters_.latencies; }
   // Long operations stop at their next step and answer kUnavailableInCurrentStatus; the background work ends. For a quick exit.
   void BeginShutdown();
-  // After BeginShutdown and the last call: writes what the log still waits for. False when the storage does not let it within
-  // `grace`: then the service cannot be destroyed before the storage answers, and the process should just exit.
-  bool FinishLog(Duration grace);
 
   // Nothing without a state store.
   const std::optional<RestoreSummary>& restored() const { return restored_; }

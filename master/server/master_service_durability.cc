@@ -37,6 +37,7 @@ bool Begins(MasterCall call) {
 void MasterService::Restore(const Recovered& recovered, TimePoint begun) {
   RestoreSummary summary;
   summary.snapshot = recovered.snapshot;
+  summary.snapshot_begun_ms = recovered.snapshot_begun_ms;
   summary.snapshot_records = recovered.snapshot_records;
   summary.log_records = recovered.log_records;
   summary.unusable_snapshots = recovered.unusable_snapshots;
@@ -127,13 +128,6 @@ void MasterService::BeginShutdown() {
   MutexLock lock(wake_mutex_);
   stopping_.store(true);
   wake_.NotifyAll();
-}
-
-bool MasterService::FinishLog(Duration grace) {
-  if (log_ == nullptr) return true;
-  const TimePoint deadline = SaturatingAdd(clock_.Now(), grace);
-  const bool snapshotter_ended = snapshotter_->Stop(grace);
-  return log_->Stop(std::max(Duration::zero(), deadline - clock_.Now())) && snapshotter_ended;
 }
 
 std::optional<DurabilityNumbers> MasterService::durability() const {

@@ -30,6 +30,7 @@ struct MasterServiceOptions {
 // What a state store gave back at the start.
 struct RestoreSummary {
   std::string snapshot;  // "": none
+  int64_t snapshot_begun_ms = 0;
   uint64_t snapshot_records = 0;
   uint64_t log_records = 0;
   uint64_t unusable_snapshots = 0;

@@ -98,14 +98,13 @@ Result<DurabilityStatus> MasterService::GetDurability(TimePoint) {
     status.snapshots_taken = numbers->snapshots.taken;
     status.snapshots_failed = numbers->snapshots.failed;
     status.snapshot_trouble = numbers->snapshots.trouble;
-    ASSIGN_OR_RETURN(const std::vector<SnapshotDescriptor> snapshots, Snapshots());
-    const auto newest =
-        std::find_if(snapshots.begin(), snapshots.end(),
-                     [](const SnapshotDescriptor& snapshot) { return snapshot.trouble.empty(); });
-    if (newest != snapshots.end()) {
+    // From memory: whoever asks for the master's health is answered also when the storage is not.
+    int64_t newest_ms = numbers->snapshots.last.footer.wall_ms;
+    if (numbers->snapshots.taken == 0) newest_ms = restored_->snapshot_begun_ms;
+    if (numbers->snapshots.taken > 0 || !restored_->snapshot.empty()) {
       const int64_t now_ms = clock_.WallNow().ns / 1'000'000;
       // A clock that was set back makes it new, not negative.
-      status.snapshot_age = Millis(std::max<int64_t>(0, now_ms - newest->begun_ms));
+      status.snapshot_age = Millis(std::max<int64_t>(0, now_ms - newest_ms));
     }
     return status;
   }());

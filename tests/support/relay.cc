@@ -46,11 +46,13 @@ struct Relay::Pipe {
   }
 };
 
-Relay::Relay(const std::string& target) : target_(target), wake_(::eventfd(0, EFD_CLOEXEC)) {
-  auto listener = tcp::ListenTcp("127.0.0.1:0", {});
+Relay::Relay(const std::string& target, const std::string& listen)
+    : target_(target), wake_(::eventfd(0, EFD_CLOEXEC)) {
+  auto listener = tcp::ListenTcp(listen, {});
   MC_CHECK(listener.ok()) << listener.message();
   listener_ = std::move(listener).value();
-  address_ = "127.0.0.1:" + std::to_string(tcp::BoundPort(listener_.get()));
+  address_ =
+      listen.substr(0, listen.rfind(':') + 1) + std::to_string(tcp::BoundPort(listener_.get()));
   acceptor_ = std::thread([this] { AcceptLoop(); });
 }
 

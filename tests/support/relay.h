@@ -16,8 +16,8 @@ namespace mooncake::testing {
 // Thread-safe.
 class Relay {
  public:
-  // Forwards to `target` (HOST:PORT).
-  explicit Relay(const std::string& target);
+  // Forwards to `target` what comes to `listen` (both HOST:PORT).
+  explicit Relay(const std::string& target, const std::string& listen = "127.0.0.1:0");
   ~Relay();
 
   const std::string& address() const { return address_; }  // where to connect to

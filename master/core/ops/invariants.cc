@@ -158,6 +158,14 @@ class Checker {
     ExpectEqual(state_.table.size(), objects, "objects in the table, and of all tenants");
   }
 
+  uint64_t LiveBytes(std::span<const ExtentRef> extents) const {
+    uint64_t bytes = 0;
+    for (const ExtentRef& extent : extents) {
+      if (state_.pool.live(extent.slot)) bytes += extent.length;
+    }
+    return bytes;
+  }
+
   void CheckTimedMaps() {
     uint64_t discarded_bytes = 0;
     uint64_t detached_bytes = 0;
@@ -165,7 +173,7 @@ class Checker {
       CheckExtents(item.value.extents, item.value.tenant, nullptr,
                    "discarded put " + std::to_string(id.value));
       ++nameless_[item.value.tenant->number];
-      for (const ExtentRef& extent : item.value.extents) discarded_bytes += extent.length;
+      discarded_bytes += LiveBytes(item.value.extents);
     });
     for (const Journal::Held& held : state_.journal.held()) {
       CheckExtents(held.extents, nullptr, nullptr, "space held for the log");
@@ -178,13 +186,13 @@ class Checker {
       CheckExtents(item.value.extents, item.value.tenant, nullptr,
                    "detached version " + std::to_string(id.value));
       ++nameless_[item.value.tenant->number];
-      for (const ExtentRef& extent : item.value.extents) detached_bytes += extent.length;
+      detached_bytes += LiveBytes(item.value.extents);
       Expect(put_ids_.insert(id).second,
              "detached version " + std::to_string(id.value) + " still has a name");
     });
-    ExpectEqual(state_.counters.discarded_bytes, discarded_bytes,
+    ExpectEqual(state_.pool.nameless(Nameless::kDiscarded), discarded_bytes,
                 "discarded bytes, counted and summed");
-    ExpectEqual(state_.counters.detached_bytes, detached_bytes,
+    ExpectEqual(state_.pool.nameless(Nameless::kDetached), detached_bytes,
                 "detached bytes, counted and summed");
     ExpectEqual(state_.writes.size(), writes_, "timers of writes, and writes");
     ExpectEqual(state_.soft_pins.size(), soft_pins_, "timers of soft pins, and soft pins");

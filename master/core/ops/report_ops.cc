@@ -93,6 +93,8 @@ Counters GetCounters(const State& state) {
   counters.puts_in_progress = state.writes.size();
   counters.discarded_puts = state.discarded.size();
   counters.detached_versions = state.detached.size();
+  counters.detached_bytes = state.pool.nameless(Nameless::kDetached);
+  counters.discarded_bytes = state.pool.nameless(Nameless::kDiscarded);
   counters.soft_pinned_objects = state.soft_pins.size();
   for (const auto& [name, tenant] : state.table.tenants()) counters.groups += tenant->groups.size();
   counters.capacity = state.pool.capacity();

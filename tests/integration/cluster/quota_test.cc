@@ -113,6 +113,7 @@ TEST_F(QuotaCluster, EightWritersATenantNeverPassTheEdgeAndLeaveNothing) {
     EXPECT_TRUE(admin_->master().DeleteQuota(tenant, Soon()).ok());
 }
 
+// F075.
 TEST_F(QuotaCluster, AMountSaysQuotaExceededAndKeepsNothingOfTheFile) {
   SetQuota("t", kMiB);
   auto mount = cluster_.Mount({.folder = folder_.path() + "/mnt", .options = {"tenant=t"}});
@@ -164,6 +165,7 @@ TEST_F(QuotaCluster, BooksAndQuotasSurviveAKillOfTheMaster) {
   EXPECT_TRUE(Eventually([&] { return client->Get("k3", &value).ok(); }));
 }
 
+// F076.
 TEST_F(QuotaCluster, AKilledWriterGivesBackWhatItReserved) {
   SetQuota("t", kMiB);
   // A writer that dies between PutStart and PutEnd.

@@ -11,6 +11,7 @@
 #include "tests/support/memory_state_store.h"
 #include "tests/support/wait.h"
 #include "transfer/base/clock.h"
+#include "transfer/base/seal.h"
 
 namespace mooncake {
 namespace {
@@ -129,6 +130,41 @@ TEST_F(MasterDurabilityTest, WhatIsUsedAfterARestartIsWhatIsThere) {
   EXPECT_EQ(service_->core_counters().objects, 0u);
 }
 
+// F073.
+TEST_F(MasterDurabilityTest, ARestoredStateCanBeEmptiedAndFilledToTheLastByte) {
+  options_.core.eviction_high_watermark = options_.core.segment_high_watermark = 1.0;
+  options_.core.lease_ttl = Millis(1);
+  Start();
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(Put("k" + std::to_string(i), 700), Status::Ok());
+  Restart();
+  EXPECT_EQ(service_->core_counters().used, 1000 * ExtentFootprint(700));
+  ASSERT_TRUE(service_->RemoveAll("", true, Soon()).ok());
+  EXPECT_TRUE(testing::Eventually([&] { return service_->core_counters().used == 0; }));
+  const core::Counters counters = service_->core_counters();
+  for (const uint64_t rest : {counters.objects, counters.held, counters.detached_bytes,
+                              service_->GetSegments({}, Soon()).value()[0].used})
+    EXPECT_EQ(rest, 0u);
+  EXPECT_EQ(Put("all of it", kSegment - kSealBytes), Status::Ok());
+  EXPECT_EQ(service_->core_counters().used, kSegment);
+}
+
+// F100, with restarts.
+TEST_F(MasterDurabilityTest, AfterRestartsCapacityIsExactAndEvictionBeginsAtTheWatermark) {
+  options_.core.lease_ttl = Millis(1);
+  Start(core::Durability::kAsync);
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 10; ++i) ASSERT_EQ(Put("k" + std::to_string(i), 10000), Status::Ok());
+    Restart(core::Durability::kAsync);
+    EXPECT_EQ(service_->core_counters().capacity, kSegment);
+  }
+  EXPECT_EQ(service_->core_counters().evicted_objects, 0u);
+  for (int i = 0; i < 200; ++i) ASSERT_EQ(Put("l" + std::to_string(i), 10000), Status::Ok()) << i;
+  EXPECT_GT(service_->core_counters().evicted_objects, 0u);
+  const auto mark =
+      static_cast<uint64_t>(options_.core.eviction_high_watermark * static_cast<double>(kSegment));
+  EXPECT_TRUE(testing::Eventually([&] { return service_->core_counters().used <= mark; }));
+}
+
 TEST_F(MasterDurabilityTest, InSyncModeNothingIsAcknowledgedThatIsNotInTheLog) {
   Start(core::Durability::kSync);
   disk_->SetFull(true);
@@ -181,7 +217,7 @@ TEST_F(MasterDurabilityTest, AStopWithAFullDiskIsQuick) {
   disk_->SetFull(true);
   ASSERT_EQ(Put("k"), Status::Ok());
   service_->BeginShutdown();
-  EXPECT_TRUE(service_->FinishLog(Seconds(30)));
+  service_.reset();
 }
 
 TEST_F(MasterDurabilityTest, AStopEndsTheSnapshotThatSomebodyWaitsFor) {

@@ -3,6 +3,8 @@
 
 #include <csignal>
 #include <fstream>
+#include <map>
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -131,6 +133,54 @@ TEST(MasterProcess, HelpAndVersionExitWithZero) {
   const auto version = testing::Run({.command = Command({"--version"})});
   EXPECT_TRUE(version.ended.ok()) << version.ended.ToString();
   EXPECT_TRUE(version.out.starts_with("mooncake-master ")) << version.out;
+}
+
+// The defaults that a program's --help names.
+std::map<std::string, std::string> DefaultsOf(const std::string& program) {
+  std::map<std::string, std::string> defaults;
+  const auto help = testing::Run({.command = {testing::ProgramPath(program), "--help"}});
+  static const std::regex kLine(R"(\n  --(\w+)(=\w+)?  \(default: ([^\n]*)\))");
+  for (std::sregex_iterator it(help.out.begin(), help.out.end(), kLine), end; it != end; ++it) {
+    if ((*it)[3] != "none") defaults[(*it)[1]] = (*it)[3];
+  }
+  return defaults;
+}
+
+// F107: what the help calls the defaults is what runs. The READMEs name no other numbers.
+TEST(MasterProcess, TheDefaultsOfTheHelpAreThoseInForce) {
+  const auto defaults = DefaultsOf("mooncake-master");
+  EXPECT_GT(defaults.size(), 30u);
+  EXPECT_EQ(defaults.at("durability"), "async") << "as README.md says";
+  const auto lease = ParseDuration(defaults.at("default_kv_lease_ttl"), Seconds(1));
+  const auto ttl = ParseDuration(defaults.at("client_ttl"), Seconds(1));
+  ASSERT_TRUE(lease.ok() && ttl.ok());
+  const Master master = Started();
+  const auto remote = MakeRemoteMaster({.address = *master.address()}, SystemClock());
+  const auto soon = [] { return SystemClock().Now() + Seconds(30); };
+  EXPECT_EQ(remote->Ping(ClientId{1, 2}, "test", soon())->client_ttl, *ttl);
+  const PutStartArgs start{.client = {1, 2}, .name = {kDefaultTenant, "k"}};
+  const auto put = remote->BatchPutStart({&start, 1}, soon())[0];
+  ASSERT_TRUE(put.ok()) << put.status();
+  const PutEndArgs end{{1, 2}, start.name, put->put_id, std::nullopt};
+  ASSERT_EQ(remote->BatchPutEnd({&end, 1}, soon())[0], Status::Ok());
+  EXPECT_EQ(remote->BatchGetReplicaList({&start.name, 1}, soon())[0]->lease, *lease);
+}
+
+// F107: each is accepted as it is printed.
+TEST(MasterProcess, TheDefaultsOfTheHelpCanBeSaidToTheProgram) {
+  for (const char* program : {"mooncake-master", "mooncake-storenode"}) {
+    std::vector<std::string> command = {testing::ProgramPath(program)};
+    for (const auto& [name, value] : DefaultsOf(program))
+      command.push_back("--" + name + "=" + value);
+    EXPECT_GT(command.size(), 8u);
+    // None of them is wrong (status 2); the last one cannot be had.
+    const std::string address =
+        std::string(program) == "mooncake-master" ? "rpc_address" : "listen";
+    command.push_back("--" + address + "=203.0.113.1" + (address == "listen" ? ":0" : ""));
+    if (address == "listen") command.push_back("--master_wait=0ms");
+    const testing::RunResult run = testing::Run({.command = command});
+    EXPECT_EQ(run.ended.exit_status, 1) << program << ": " << run.err;
+  }
 }
 
 TEST(MasterProcess, ReadsAConfigurationFile) {
