@@ -14,6 +14,7 @@ void AddListCommand(CLI::App& app, Invocation& invocation);       // ls
 void AddNameCommands(CLI::App& app, Invocation& invocation);      // stat, exists, mv
 void AddGetCommand(CLI::App& app, Invocation& invocation);
 void AddPutCommand(CLI::App& app, Invocation& invocation);
+void AddCompletionCommand(CLI::App& app, Invocation& invocation);
 void AddRemoveCommand(CLI::App& app, Invocation& invocation);  // rm
 
 }  // namespace mooncake::admin
