@@ -10,8 +10,8 @@ namespace {
 constexpr char kBash[] =
     R"(# Completion of mooncake-admin for bash, printed by `mooncake-admin completion bash`.
 _mooncake_admin() {
-  local IFS=$'\n' program=${COMP_WORDS[0]/#\~\//$HOME/}
-  COMPREPLY=($("$program" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f1))
+  local program=${COMP_WORDS[0]/#\~\//$HOME/}
+  mapfile -t COMPREPLY < <("$program" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f1)
   if [[ ${COMPREPLY[*]} == FILE ]]; then
     COMPREPLY=()
     compopt -o default
