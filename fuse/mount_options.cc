@@ -276,15 +276,15 @@ Result<CommandLine> ParseCommandLine(const std::vector<std::string>& arguments) 
 }
 
 std::string HelpText() {
-  return R"(mount.mooncake: shows the keys of a Mooncake Store as files.
+  return R"(Usage: mount.mooncake DIR [-f] [-d] [-o OPTION,...]
+  or:  mount.mooncake SOURCE DIR [-sfnv] [-o OPTION,...]
+  or:  mount -t mooncake SOURCE DIR [-o OPTION,...]
 
-  mount.mooncake DIR [-f] [-d] [-o OPTION,...]
-  mount.mooncake SOURCE DIR [-sfnv] [-o OPTION,...]     as mount(8) and fstab call it
-  mount -t mooncake SOURCE DIR [-o OPTION,...]
-
+Shows the keys of a Mooncake Store as files. The form with SOURCE is how mount(8) and fstab call it.
 SOURCE is the HOST:PORT of a master, or 'embedded': a whole store inside this process, which ends with the mount.
 Goes to the background once the mount answers. 'umount DIR' ends it.
 
+Options:
   -f            stay in the foreground (with SOURCE, as for mount(8): check everything, mount nothing)
   -d            log every request to stderr, and stay in the foreground
   -v            say more
@@ -292,7 +292,7 @@ Goes to the background once the mount answers. 'umount DIR' ends it.
   -h, --help    this text
   -V, --version
 
-Options (sizes take KiB, MiB, GiB, TiB; durations ms, s, m, h; --NAME=VALUE means -o NAME=VALUE):
+Mount options (behind -o, with commas; sizes take KiB, MiB, GiB, TiB; durations ms, s, m, h; --NAME=VALUE means -o NAME=VALUE):
   master=HOST:PORT    the master, instead of SOURCE; default: embedded
   tenant=NAME         whose keys; default: default
   size=SIZE           memory of an embedded store; default: a quarter of this machine's
@@ -314,8 +314,9 @@ Options (sizes take KiB, MiB, GiB, TiB; durations ms, s, m, h; --NAME=VALUE mean
   log_file=PATH       default: the system log; stderr in the foreground
   foreground          as -f in the form without SOURCE
   debug               as -d
-  nosuid, nodev, noexec, noatime and their opposites are passed on; what fstab needs for others (_netdev, nofail, x-*,
-  defaults, auto, user, ...) is accepted and ignored.
+
+nosuid, nodev, noexec, noatime and their opposites are passed on; what fstab needs for others (_netdev, nofail, x-*,
+defaults, auto, user, ...) is accepted and ignored.
 
 Exit status: 0 mounted, 1 wrong command line, 32 could not mount: one line says why and what to do.
 )";

@@ -6,12 +6,16 @@
 #include <utility>
 
 #include "tools/admin/commands.h"
+#include "tools/admin/completion.h"
 #include "tools/admin/report.h"
 
 namespace mooncake::admin {
 namespace {
 
 constexpr char kProgram[] = "mooncake-admin";
+
+// What the completion scripts ask: the words of a line follow. Not in the help.
+constexpr char kCompleteCommand[] = "__complete";
 
 constexpr char kSummary[] =
     "Looks at and changes a Mooncake Store: its objects, segments and clients.\n"
@@ -86,7 +90,13 @@ ParsedLine ParseLine(const std::vector<std::string>& arguments) {
   AddGetCommand(app, *invocation);
   AddPutCommand(app, *invocation);
   AddRemoveCommand(app, *invocation);
+  AddCompletionCommand(app, *invocation);
 
+  if (!arguments.empty() && arguments.front() == kCompleteCommand) {
+    for (const auto& [word, help] : Complete(app, {arguments.begin() + 1, arguments.end()}))
+      parsed.text += word + "\t" + help + "\n";
+    return parsed;
+  }
   std::vector<std::string> reversed;
   for (auto it = arguments.rbegin(); it != arguments.rend(); ++it) reversed.push_back(Protect(*it));
   try {

@@ -17,6 +17,7 @@ void AddNameCommands(CLI::App& app, Invocation& invocation);      // stat, exist
 void AddPinCommands(CLI::App& app, Invocation& invocation);       // pin, unpin
 void AddGetCommand(CLI::App& app, Invocation& invocation);
 void AddPutCommand(CLI::App& app, Invocation& invocation);
+void AddCompletionCommand(CLI::App& app, Invocation& invocation);
 void AddRemoveCommand(CLI::App& app, Invocation& invocation);  // rm
 
 }  // namespace mooncake::admin

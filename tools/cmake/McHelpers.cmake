@@ -12,7 +12,8 @@
 #       Libraries outside tests/ and tools/ are part of the installed CMake package unless NO_INSTALL.
 #
 #   mc_binary(NAME SOURCES ... [DEPS ...] [NO_INSTALL])
-#       Program build/bin/NAME; built by the target `programs` as well as by `all`.
+#       Program build/bin/NAME; built by the target `programs` as well as by `all`. Unless NO_INSTALL it is installed, as the
+#       component `programs`, and needs the frame of a manual page beside it: NAME.8.in or NAME.1.in (McShare.cmake).
 #
 #   mc_test(NAME SOURCES a_test.cc ... [DEPS ...] [LABELS unit|property|conformance|integration|stress|...]
 #           [TIMEOUT seconds] [OWN_MAIN] [IN_VM] [PROPERTIES name value ...])
@@ -46,6 +47,7 @@ include_guard(GLOBAL)
 
 include(GNUInstallDirs)
 include(GoogleTest)
+include(McShare)
 
 set(MC_TEST_DIR "${CMAKE_BINARY_DIR}/tests")
 set(MC_GEN_DIR "${CMAKE_BINARY_DIR}/gen")
@@ -145,7 +147,8 @@ function(mc_binary name)
   _mc_record_deps(${name} ${arg_DEPS})
   add_dependencies(programs ${name})
   if(NOT arg_NO_INSTALL)
-    install(TARGETS ${name} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+    install(TARGETS ${name} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT programs)
+    mc_man_page(${name})
   endif()
 endfunction()
 

@@ -38,7 +38,7 @@ constexpr char kFooter[] =
 void Describe(CLI::App& app, InspectOptions& options) {
   app.set_version_flag("--version", std::string(kProgram) + " " + MC_VERSION);
   app.footer(kFooter);
-  app.get_formatter()->column_width(24);
+  app.get_formatter()->column_width(28);
   app.add_option("DIR", options.folder, "the master's --state_dir, or a copy of it")
       ->required()
       ->type_name("");
