@@ -12,6 +12,14 @@ Duration FsState::TransferTimeout(uint64_t bytes) const {
   return options.timeout + TimeToMove(bytes);
 }
 
+std::vector<std::shared_ptr<Slab>> FsState::TakeValues(std::string_view key) {
+  std::vector<std::shared_ptr<Slab>> taken;
+  for (const InodePtr& inode : {table.FileAt(key), table.CommittedAt(key)}) {
+    if (inode && inode->version != kNoPut) taken.push_back(cache.Forget(inode->version));
+  }
+  return taken;
+}
+
 Errno FsState::Steer(const Caller& caller, const InodePtr& inode, Steering wanted) {
   MutexLock lock(mutex);
   if (steered_.size() >= kMaxSteered && !steered_.contains(caller.pid))

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "client/store_client.h"
 #include "fuse/fs/attributes.h"
@@ -74,6 +75,9 @@ struct FsState {
   int64_t NowNs() const { return clock.WallNow().ns; }
 
   void Stamp(const InodePtr& inode) MC_REQUIRES(mutex) { inode->stamp = ++changes; }
+
+  // The values that the name leads to go out of the cache, since it will not any more. For the caller to free without the lock.
+  std::vector<std::shared_ptr<Slab>> TakeValues(std::string_view key) MC_REQUIRES(mutex);
 
   // ESTALE makes the kernel look a name up again and retry once. Two inodes can share a name: a version that readers
   // hold open, and the copy that a writer works on. Steer() notes which of them this thread is to find.

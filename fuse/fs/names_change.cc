@@ -171,8 +171,10 @@ Errno Names::Unlink(const InodePtr& parent, std::string_view name) {
   }
   if (!removed.ok() && removed.code() != ErrorCode::kObjectNotFound) return ErrnoOf(removed);
   Touch(parent);
+  std::vector<std::shared_ptr<Slab>> freed;
   MutexLock lock(state_.mutex);
   if (inode) state_.Stamp(inode);
+  freed = state_.TakeValues(key);
   state_.table.RemoveName(key);
   return kSuccess;
 }
@@ -240,7 +242,9 @@ Errno Names::RenameFile(const std::string& from, const std::string& to, bool no_
     if (!renamed.ok() && !(gone && inodes[0] && inodes[0]->working)) return ErrnoOf(renamed);
   }
   // What was never published replaces the target when it is: until then the store keeps the old value.
+  std::vector<std::shared_ptr<Slab>> freed;
   MutexLock lock(state_.mutex);
+  freed = state_.TakeValues(to);
   state_.table.MoveFile(from, to);
   if (inodes[0]) {
     inodes[0]->covers_stored = !stored;

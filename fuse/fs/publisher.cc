@@ -90,7 +90,9 @@ Errno Publisher::Publish(const InodePtr& inode) {
                  << " " << put.status();
     return ErrnoOf(put.code());
   }
+  std::vector<std::shared_ptr<Slab>> freed;
   MutexLock lock(state_.mutex);
+  freed = state_.TakeValues(inode->key);
   inode->version = put->version;
   inode->published_generation = generation;
   inode->must_publish = false;

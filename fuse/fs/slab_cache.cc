@@ -20,6 +20,16 @@ std::shared_ptr<Slab> SlabCache::Take(PutId version) {
   MutexLock lock(mutex_);
   const auto it = by_version_.find(version);
   if (it == by_version_.end() || it->second->slab.use_count() > 1) return nullptr;
+  return Remove(it);
+}
+
+std::shared_ptr<Slab> SlabCache::Forget(PutId version) {
+  MutexLock lock(mutex_);
+  const auto it = by_version_.find(version);
+  return it == by_version_.end() ? nullptr : Remove(it);
+}
+
+std::shared_ptr<Slab> SlabCache::Remove(ByVersion::iterator it) {
   std::shared_ptr<Slab> slab = std::move(it->second->slab);
   bytes_ -= it->second->bytes;
   entries_.erase(it->second);

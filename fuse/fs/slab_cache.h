@@ -26,6 +26,8 @@ class SlabCache {
   // The slab for writing, if nobody else has it: it leaves the cache.
   std::shared_ptr<Slab> Take(PutId version);
   void Put(PutId version, std::shared_ptr<Slab> slab);
+  // Nobody will ask for this version again. What was there, for the caller to free where nobody waits; others who have it keep it.
+  std::shared_ptr<Slab> Forget(PutId version);
 
   // Get, or what `fetch` makes, which is kept. Of several callers for one version one fetches and the others wait, until
   // `deadline` at most. Null: not here, and not to be had.
@@ -45,8 +47,10 @@ class SlabCache {
     uint64_t bytes = 0;
   };
   using Entries = std::list<Entry>;
+  using ByVersion = std::unordered_map<PutId, Entries::iterator>;
 
   std::shared_ptr<Slab> Find(PutId version) MC_REQUIRES(mutex_);
+  std::shared_ptr<Slab> Remove(ByVersion::iterator it) MC_REQUIRES(mutex_);
   void Evict(uint64_t bytes, size_t slabs, std::vector<std::shared_ptr<Slab>>& dropped)
       MC_REQUIRES(mutex_);
 
@@ -56,7 +60,7 @@ class SlabCache {
   mutable Mutex mutex_;
   CondVar fetched_;
   Entries entries_ MC_GUARDED_BY(mutex_);  // newest first
-  std::unordered_map<PutId, Entries::iterator> by_version_ MC_GUARDED_BY(mutex_);
+  ByVersion by_version_ MC_GUARDED_BY(mutex_);
   std::unordered_set<PutId> fetching_ MC_GUARDED_BY(mutex_);
   uint64_t bytes_ MC_GUARDED_BY(mutex_) = 0;
 };

@@ -89,6 +89,24 @@ TEST_F(PassthroughTest, WhatWasWrittenIsServedWithoutAFetch) {
   Release(std::move(handle));
 }
 
+// Else a mount that writes and removes goes on to fresh memory until its cache is full.
+TEST_F(PassthroughTest, AValueThatLosesItsNameGivesItsMemoryBack) {
+  const auto cached = [&] { return fs_->state().cache.bytes(); };
+  WriteFile("k", std::string(500, '1'));
+  EXPECT_EQ(cached(), 500u);
+  WriteFile("k", std::string(600, '2'));
+  EXPECT_EQ(cached(), 600u);
+  WriteFile("l", std::string(700, '3'));
+  ASSERT_TRUE(fs_->names().Rename(Parent("l"), "l", Parent("k"), "k", false).ok());
+  EXPECT_EQ(cached(), 700u);
+  EXPECT_EQ(ReadFile("k"), std::string(700, '3'));
+  HandlePtr reader = Open("k");
+  ASSERT_TRUE(fs_->names().Unlink(Parent("k"), "k").ok());
+  EXPECT_EQ(cached(), 0u);
+  EXPECT_EQ(Read(*reader), std::string(700, '3'));
+  Release(std::move(reader));
+}
+
 TEST_F(PassthroughTest, WhatWasNotPublishedIsNotServed) {
   WriteFile("k", std::string(500, 'o'));
   HandlePtr writer = Open("k", {.write = true});

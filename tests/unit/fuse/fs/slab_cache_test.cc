@@ -66,6 +66,16 @@ TEST_F(SlabCacheTest, TakeIsForTheOnlyUser) {
   EXPECT_EQ(cache_.bytes(), 0u);
 }
 
+TEST_F(SlabCacheTest, ForgottenIsGoneForItButNotForWhoHasIt) {
+  const auto slab = Make(10);
+  cache_.Put(PutId{1}, slab);
+  EXPECT_EQ(cache_.Forget(PutId{1}), slab);
+  EXPECT_EQ(cache_.Forget(PutId{1}), nullptr);
+  EXPECT_EQ(cache_.Get(PutId{1}), nullptr);
+  EXPECT_EQ(cache_.bytes(), 0u);
+  EXPECT_EQ(slab->size(), 10u);
+}
+
 TEST_F(SlabCacheTest, GivesWayToFilesThatAreBeingWritten) {
   cache_.Put(PutId{1}, Make(300));
   const auto written = *pool_->Make();
