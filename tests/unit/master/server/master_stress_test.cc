@@ -12,6 +12,8 @@
 #include "master/server/master_service.h"
 #include "master/server/metrics_text.h"
 #include "master/server/thrift_server.h"
+#include "tests/support/memory_quota_policies.h"
+#include "tests/support/memory_state_store.h"
 #include "transfer/base/rng.h"
 
 namespace mooncake {
@@ -77,9 +79,38 @@ void OneStep(MasterApi& master, Rng& rng, const ClientId& client) {
   }
 }
 
-TEST(MasterStress, ThreadsNodesMetricsAndTicksTogether) {
-  auto service =
-      std::move(MasterService::Create({.term = Term{1}, .seed = 1}, SystemClock())).value();
+// What an operator may do at any time.
+void Operate(MasterService& master) {
+  master.SetQuota(kDefaultTenant, uint64_t{2} << 20, Soon()).status().Ignore("one at a time");
+  master.SetQuota("other", uint64_t{1} << 20, Soon()).status().Ignore("one at a time");
+  master.DeleteQuota("other", Soon()).status().Ignore("one at a time");
+  master.ListQuotas("", 10, Soon()).status().Ignore("stress");
+  master.TakeSnapshot(Soon()).status().Ignore("one at a time");
+  master.GetDurability(Soon()).status().Ignore("stress");
+}
+
+std::unique_ptr<MasterService> MakeService(bool with_all) {
+  MasterServiceOptions options{.term = Term{1}, .seed = 1};
+  if (!with_all) return std::move(MasterService::Create(options, SystemClock())).value();
+  options.core.multi_tenants = true;
+  options.core.durability = core::Durability::kAsync;
+  options.snapshots.interval = Millis(1);
+  return std::move(MasterService::Create(options, SystemClock(),
+                                         std::make_unique<testing::MemoryStateStore>(
+                                             std::make_shared<testing::MemoryDisk>()),
+                                         std::make_unique<testing::MemoryQuotaPolicyStore>(
+                                             std::make_shared<testing::PolicyPlace>())))
+      .value();
+}
+
+// Without, and with tenants, log and snapshots.
+class MasterStress : public ::testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Services, MasterStress, ::testing::Bool(),
+                         [](const auto& all) { return all.param ? "all" : "plain"; });
+
+TEST_P(MasterStress, ThreadsNodesMetricsAndTicksTogether) {
+  auto service = MakeService(GetParam());
+  Operate(*service);
   auto server = ThriftServer::Start(
       {.address = {"127.0.0.1", 0}}, *service, [&] { return service->term(); }, SystemClock());
   ASSERT_TRUE(server.ok()) << server.status();
@@ -100,6 +131,7 @@ TEST(MasterStress, ThreadsNodesMetricsAndTicksTogether) {
   });
   std::thread watcher([&] {
     while (!done.load()) {
+      Operate(*service);
       EXPECT_FALSE(MetricsText(*service, {(*server)->connections(), 0}).empty());
       service->Ping({8, 1}, "node", Soon()).Ignore("stress");
     }
@@ -121,10 +153,17 @@ TEST(MasterStress, ThreadsNodesMetricsAndTicksTogether) {
   const core::Counters counters = service->core_counters();
   EXPECT_EQ(counters.puts_in_progress, 0u);
   EXPECT_LE(counters.used, counters.capacity);
+  if (GetParam()) {
+    const auto quota = service->GetQuota(kDefaultTenant, Soon());
+    ASSERT_TRUE(quota.ok()) << quota.status();
+    EXPECT_LE(quota->charged, quota->effective);
+    EXPECT_GT(service->counters().of(MasterCall::kPutEnd).items, 0u);
+    EXPECT_GT(service->durability()->snapshots.taken, 0u);
+  }
   (*server)->Stop();
 }
 
-TEST(MasterStress, ServersStopUnderLoad) {
+TEST(MasterServerStress, ServersStopUnderLoad) {
   auto service =
       std::move(MasterService::Create({.term = Term{1}, .seed = 1}, SystemClock())).value();
   for (int round = 0; round < 10; ++round) {
