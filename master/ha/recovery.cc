@@ -5,21 +5,30 @@
 
 #include <glog/logging.h>
 
+#include "master/ha/read_ahead.h"
+
 namespace mooncake {
 namespace {
 
-Result<SnapshotFooter> Read(StateStore& store, const SnapshotInfo& snapshot,
-                            core::Restorer& restorer, uint64_t& records) {
+Result<SnapshotFooter> ReadOne(StateStore& store, const SnapshotInfo& snapshot,
+                               core::Restorer& restorer, uint64_t& records) {
   RETURN_IF_ERROR(snapshot.health);
-  return store.ReadSnapshot(snapshot.id, [&](Result<core::Record> record) {
-    ++records;
-    if (record.ok()) {
-      restorer.Apply(std::move(record).value());
-    } else {
-      restorer.CountBad();
-    }
-    return true;
-  });
+  using Read = Result<core::Record>;
+  return ReadAhead<Read>(
+      [&](const auto& sink) {
+        return store.ReadSnapshot(snapshot.id, [&](Read record) {
+          sink(std::move(record));
+          return true;
+        });
+      },
+      [&](Read record) {
+        ++records;
+        if (record.ok()) {
+          restorer.Apply(std::move(record).value());
+        } else {
+          restorer.CountBad();
+        }
+      });
 }
 
 // The newest of the snapshots that can be read, if there is one; they come newest first, and those that do not even say how old they are
@@ -31,7 +40,7 @@ SnapshotFooter TakeSnapshot(StateStore& store, const std::vector<SnapshotInfo>& 
     if (!recovered.snapshot.empty() && snapshot.health.ok()) continue;
     core::Restorer restorer;
     uint64_t records = 0;
-    const auto read = Read(store, snapshot, restorer, records);
+    const auto read = ReadOne(store, snapshot, restorer, records);
     if (!read.ok()) {
       LOG(WARNING) << "snapshot " << snapshot.id << " is passed over: " << read.message();
       ++recovered.unusable_snapshots;
@@ -60,13 +69,21 @@ Result<Recovered> Recover(StateStore& store) {
     ++recovered.holes;
     recovered.restorer.ForgetVersions();
   };
-  RETURN_IF_ERROR(store.ReadLog(footer.from, [&](uint64_t sequence, Result<core::Record> record) {
-    ++recovered.log_records;
-    if (sequence != expected || !record.ok()) hole();
-    if (record.ok()) recovered.restorer.Apply(std::move(record).value());
-    expected = sequence + 1;
-    return true;
-  }));
+  using Entry = std::pair<uint64_t, Result<core::Record>>;
+  RETURN_IF_ERROR(ReadAhead<Entry>(
+      [&](const auto& sink) {
+        return store.ReadLog(footer.from, [&](uint64_t sequence, Result<core::Record> record) {
+          sink(Entry(sequence, std::move(record)));
+          return true;
+        });
+      },
+      [&](Entry entry) {
+        auto& [sequence, record] = entry;
+        ++recovered.log_records;
+        if (sequence != expected || !record.ok()) hole();
+        if (record.ok()) recovered.restorer.Apply(std::move(record).value());
+        expected = sequence + 1;
+      }));
   // The snapshot was finished only when these records were durable.
   if (expected <= footer.until) {
     hole();

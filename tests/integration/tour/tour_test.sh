@@ -9,6 +9,8 @@ if [[ ${TOUR_INSIDE:-} != yes ]]; then
 fi
 source_dir=$1
 bin_dir=$2
+# Mounts of tests beside this one were copied along, and would live as long as these copies.
+awk '$3 ~ /^fuse/ { print $2 }' /proc/self/mounts | xargs -r -n 1 umount --lazy
 ip link set lo up
 mount -t tmpfs tour /mnt
 mount -t tmpfs tour /var/tmp
