@@ -123,17 +123,19 @@ uint8_t PlaceInChain(const State& state, size_t count,
                      absl::FunctionRef<const ObjectName&(size_t)> name_at) {
   // By halves: where exactly a chain breaks off matters little.
   size_t known = 0;
-  uint8_t last_uses = 0;
+  size_t last = 0;
   for (size_t end = count; known < end;) {
     const size_t middle = known + (end - known) / 2;
     if (const auto uses = state.reuse->UsesOf(HashOf(name_at(middle)))) {
       known = middle + 1;
-      last_uses = *uses;
+      last = *uses;
     } else {
       end = middle;
     }
   }
-  return ReuseClass::PlaceOf(count - known, last_uses);
+  if (known == 0) return ReuseClass::PlaceOf(count, std::nullopt);
+  const size_t middle = state.reuse->UsesOf(HashOf(name_at(known / 2))).value_or(0);
+  return ReuseClass::PlaceOf(count - known, ReuseClass::Beginning{.middle = middle, .last = last});
 }
 
 Status SetAttributes(State& state, TimePoint now, const ObjectName& name, PutId version,

@@ -1,6 +1,7 @@
 #include "master/core/eviction/policy/hit_density_policy.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "transfer/base/check.h"
 
@@ -34,15 +35,16 @@ uint32_t HitDensityPolicy::NodeOf(BlockId block) {
 
 void HitDensityPolicy::StartChain(std::span<const BlockId> chain) {
   size_t known = 0;
-  size_t uses = 0;
-  for (; known < chain.size(); ++known) {
-    const auto entry = nodes_by_block_.find(chain[known]);
-    if (entry == nodes_by_block_.end()) break;
-    uses = ReuseClass::UsesOf(nodes_[entry->second].of);
-  }
-  chain_place_ = ReuseClass::PlaceOf(chain.size() - known, uses);
+  while (known < chain.size() && nodes_by_block_.contains(chain[known])) ++known;
+  std::optional<ReuseClass::Beginning> beginning;
+  if (known > 0) beginning = {.middle = UsesOf(chain[known / 2]), .last = UsesOf(chain[known - 1])};
+  chain_place_ = ReuseClass::PlaceOf(chain.size() - known, beginning);
   chain_left_ = chain.size();
   chain_share_ = 1.0F / static_cast<float>(std::max<size_t>(chain.size(), 1));
+}
+
+size_t HitDensityPolicy::UsesOf(BlockId remembered) const {
+  return ReuseClass::UsesOf(nodes_[nodes_by_block_.at(remembered)].of);
 }
 
 uint8_t HitDensityPolicy::PlaceNow() const {

@@ -51,6 +51,7 @@ class HitDensityPolicy : public EvictionPolicy {
   uint32_t NodeOf(BlockId block);
   // Used now, after `uses` earlier uses.
   void Settle(uint32_t at, size_t uses);
+  size_t UsesOf(BlockId remembered) const;
   uint8_t PlaceNow() const;
   uint32_t Coldest() const;
   uint32_t LeastDense() const;

@@ -6,31 +6,46 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "master/core/eviction/policy/reuse_statistics.h"
 
 namespace mooncake::core {
 
 // A class is how often a block was used x where it stood in its chain at the last use. A place is the end of a chain, or else how
-// many blocks of the chain were unknown (below 8, 16, 32, more) x how often the last known one had been used.
+// many blocks of the chain were unknown (below 8, 16, 32, 64, more) x what the known ones before them had been used for.
 struct ReuseClass {
   static constexpr uint8_t kUses = 4;  // used once, twice, three times, more often
-  static constexpr uint8_t kTails = 4;
-  static constexpr uint8_t kPlaces = kTails * kUses + 1;
+  static constexpr uint8_t kTails = 5;
+  // Nothing was known; or the last known block had been used once, as in a conversation that goes on, and the one in the
+  // middle of the known ones kUses different times, by the turns it had; or the last one more often: a beginning that is shared.
+  static constexpr uint8_t kBeginnings = 2 * kUses;
+  static constexpr uint8_t kPlaces = kTails * kBeginnings + 1;
   static constexpr uint8_t kEnd = kPlaces - 1;
   static constexpr uint8_t kClasses = kUses * kPlaces;
 
-  // `uses` of the last block before the unknown ones; 0 if there is none.
-  static uint8_t PlaceOf(size_t unknown, size_t uses) {
+  // Earlier uses of the known blocks that a chain begins with.
+  struct Beginning {
+    size_t middle = 0;
+    size_t last = 0;
+  };
+  static uint8_t PlaceOf(size_t unknown, std::optional<Beginning> known) {
     const auto width = static_cast<size_t>(std::bit_width(unknown));
     const size_t tail = std::clamp<size_t>(width, 3, 2 + kTails) - 3;
-    return static_cast<uint8_t>(std::min<size_t>(uses, kUses - 1) * kTails + tail);
+    return static_cast<uint8_t>(BeginningOf(known) * kTails + tail);
   }
   // After `uses` earlier uses.
   static uint8_t Of(size_t uses, uint8_t place) {
-    return static_cast<uint8_t>(std::min<size_t>(uses, kUses - 1) * kPlaces + place);
+    return static_cast<uint8_t>(Bounded(uses) * kPlaces + place);
   }
   static size_t UsesOf(uint8_t of) { return of / kPlaces; }
+
+ private:
+  static size_t Bounded(size_t uses) { return std::min<size_t>(uses, kUses - 1); }
+  static size_t BeginningOf(std::optional<Beginning> known) {
+    if (!known.has_value()) return 0;
+    return known->last == 0 ? 1 + Bounded(known->middle) : kUses + Bounded(known->last);
+  }
 };
 
 // Times are counted in uses, `held` is the number of blocks in the cache.

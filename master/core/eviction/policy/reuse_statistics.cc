@@ -6,10 +6,16 @@
 namespace mooncake::core {
 namespace {
 
-// Requests that the belief about a group (of all) is worth in a class (in a group).
-constexpr double kPriorWeight = 4;
+// Requests that the belief about all blocks is worth.
+constexpr double kPriorRequests = 4;
+// Reuses that the belief about a group (a class) is worth, which is the hazard of all blocks (of the group).
+constexpr double kPriorReuses = 0.5;
+// What is seen at one age says something of the next ones: half as much for each bin away.
+constexpr double kNearby = 0.5;
 // Probability of a reuse in a bin while nothing is known. Equal bins of log(age): as good as LRU.
 constexpr double kUnknown = 0.01;
+// No hazard is higher: some always wait on.
+constexpr double kCertain = 0.99;
 // Below this share of survivors, sums stop.
 constexpr double kNobody = 1e-12;
 
@@ -57,11 +63,31 @@ ReuseStatistics::Risk ReuseStatistics::RiskOf(size_t of) const {
   return risk;
 }
 
+ReuseStatistics::Curve ReuseStatistics::WithNearby(const Curve& curve) {
+  Curve sum;
+  double below = 0;
+  for (size_t bin = 0; bin < kAges; ++bin) {
+    sum[bin] = below + curve[bin];
+    below = kNearby * sum[bin];
+  }
+  double above = 0;
+  for (size_t bin = kAges; bin-- > 0;) {
+    sum[bin] += above;
+    above = kNearby * (above + curve[bin]);
+  }
+  return sum;
+}
+
+// The prior hazard times the ratio, at this age and nearby, of the reuses seen to those that it lets expect (gamma-Poisson).
 ReuseStatistics::Curve ReuseStatistics::Blend(const Risk& risk, const Curve& prior) {
+  Curve expected;
+  for (size_t bin = 0; bin < kAges; ++bin) expected[bin] = risk.at_risk[bin] * prior[bin];
+  expected = WithNearby(expected);
+  const Curve seen = WithNearby(risk.reused);
   Curve hazard;
   for (size_t bin = 0; bin < kAges; ++bin) {
-    hazard[bin] = std::min(
-        1.0, (risk.reused[bin] + kPriorWeight * prior[bin]) / (risk.at_risk[bin] + kPriorWeight));
+    const double ratio = (seen[bin] + kPriorReuses) / (expected[bin] + kPriorReuses);
+    hazard[bin] = std::min(kCertain, prior[bin] * ratio);
   }
   return hazard;
 }
@@ -112,9 +138,11 @@ void ReuseStatistics::Learn() {
     reused += all.reused[bin];
     at_risk += all.at_risk[bin];
   }
-  Curve prior;
-  prior.fill(at_risk > 0 ? reused / at_risk : kUnknown);
-  const Curve any = Blend(all, prior);
+  const double unknown = at_risk > 0 ? reused / at_risk : kUnknown;
+  Curve any;
+  for (size_t bin = 0; bin < kAges; ++bin) {
+    any[bin] = (all.reused[bin] + kPriorRequests * unknown) / (all.at_risk[bin] + kPriorRequests);
+  }
   for (size_t group = 0; group < groups.size(); ++group) {
     const Curve belief = Blend(groups[group], any);
     for (size_t i = 0; i < classes_per_group_; ++i) {

@@ -43,6 +43,7 @@ class ReuseStatistics {
     Curve reused{};
   };
   Risk RiskOf(size_t of) const;
+  static Curve WithNearby(const Curve& curve);
   static Curve Blend(const Risk& risk, const Curve& prior);
   static Curve DensityOf(const Curve& hazard);
 

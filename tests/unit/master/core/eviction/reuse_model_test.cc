@@ -5,6 +5,8 @@
 namespace mooncake::core {
 namespace {
 
+using Known = ReuseClass::Beginning;
+
 constexpr uint64_t Hash(uint64_t key) { return key * 0x9e3779b97f4a7c15; }
 
 TEST(ReuseModel, AClassTellsHowOftenAndWhereInTheChain) {
@@ -13,7 +15,7 @@ TEST(ReuseModel, AClassTellsHowOftenAndWhereInTheChain) {
   model.SetPlace(ReuseClass::kEnd, 1);
   const uint8_t written = model.Written(now, Hash(1));
   EXPECT_EQ(written, ReuseClass::kEnd);
-  const uint8_t place = ReuseClass::PlaceOf(20, 1);
+  const uint8_t place = ReuseClass::PlaceOf(20, Known{.middle = 1});
   model.SetPlace(place, 1);
   EXPECT_EQ(model.Used(now, Hash(1), written), ReuseClass::kPlaces + place);
   uint8_t of = written;
@@ -21,18 +23,30 @@ TEST(ReuseModel, AClassTellsHowOftenAndWhereInTheChain) {
   EXPECT_EQ(of, (ReuseClass::kUses - 1) * ReuseClass::kPlaces + place);
 }
 
-TEST(ReuseModel, PlacesDifferByUnknownKeysAndByUsesOfTheLastKnown) {
-  EXPECT_EQ(ReuseClass::PlaceOf(0, 0), ReuseClass::PlaceOf(7, 0));
-  EXPECT_NE(ReuseClass::PlaceOf(7, 0), ReuseClass::PlaceOf(8, 0));
-  EXPECT_EQ(ReuseClass::PlaceOf(32, 0), ReuseClass::PlaceOf(1'000'000, 0));
-  EXPECT_NE(ReuseClass::PlaceOf(7, 0), ReuseClass::PlaceOf(7, 1));
-  EXPECT_EQ(ReuseClass::PlaceOf(7, 3), ReuseClass::PlaceOf(7, 200));
-  EXPECT_LT(ReuseClass::PlaceOf(1'000'000, 200), ReuseClass::kEnd);
+TEST(ReuseModel, PlacesDifferByUnknownKeys) {
+  const auto place = [](size_t unknown) { return ReuseClass::PlaceOf(unknown, std::nullopt); };
+  EXPECT_EQ(place(0), place(7));
+  EXPECT_NE(place(7), place(8));
+  EXPECT_NE(place(63), place(64));
+  EXPECT_EQ(place(64), place(1'000'000));
+}
+
+TEST(ReuseModel, PlacesDifferByTurnsOfAConversationAndByUsesOfASharedBeginning) {
+  const auto place = [](size_t middle, size_t last) {
+    return ReuseClass::PlaceOf(1, Known{.middle = middle, .last = last});
+  };
+  EXPECT_NE(ReuseClass::PlaceOf(1, std::nullopt), place(0, 0));
+  EXPECT_NE(place(0, 0), place(1, 0));
+  EXPECT_NE(place(3, 0), place(3, 3));
+  EXPECT_NE(place(2, 1), place(2, 2));
+  EXPECT_EQ(place(1, 1), place(200, 1));
+  EXPECT_EQ(place(3, 3), place(3, 200));
+  EXPECT_LT(ReuseClass::PlaceOf(1'000'000, Known{.middle = 200, .last = 200}), ReuseClass::kEnd);
 }
 
 TEST(ReuseModel, AWrittenKeyIsWhereItWasMissed) {
   ReuseModel model;
-  const uint8_t place = ReuseClass::PlaceOf(10, 2);
+  const uint8_t place = ReuseClass::PlaceOf(10, Known{.middle = 2});
   model.SetPlace(place, 1);
   model.Missed(Hash(1));
   model.SetPlace(ReuseClass::kEnd, 1);
@@ -53,8 +67,8 @@ TEST(ReuseModel, AKeyThatComesBackAfterItWasEvictedWasUsedBefore) {
 TEST(ReuseModel, LearnsWhichPlacesPay) {
   ReuseModel model;
   TimePoint now{};
-  const uint8_t good = ReuseClass::PlaceOf(1, 0);
-  const uint8_t bad = ReuseClass::PlaceOf(100, 0);
+  const uint8_t good = ReuseClass::PlaceOf(1, std::nullopt);
+  const uint8_t bad = ReuseClass::PlaceOf(100, std::nullopt);
   for (uint64_t i = 0; i < 20'000; ++i) {
     now += Millis(1);
     model.SetPlace(i % 2 == 0 ? good : bad, 1);
