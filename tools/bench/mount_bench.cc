@@ -19,7 +19,12 @@ namespace mooncake::bench {
 namespace {
 
 Status SystemError(const std::string& what) {
-  return Status(ErrorCode::kInternal, what + ": " + std::strerror(errno));
+  const bool full = errno == ENOSPC;
+  return Status(ErrorCode::kInternal,
+                what + ": " + std::strerror(errno) +
+                    (full ? "; space of removed files is free only when the leases on them have "
+                            "ended, so mount a larger store"
+                          : ""));
 }
 
 // A folder of our own in one of the two places.
@@ -91,13 +96,15 @@ Contender Reader(const char* name, const Place& place,
   const auto path = [&place, first](uint64_t i) {
     return place.File("r" + std::to_string(first ? i : 0));
   };
-  Contender reader{.name = name, .run = [path, buffer, size](uint64_t i) {
+  auto written = std::make_shared<Status>();
+  Contender reader{.name = name, .run = [path, buffer, size, written](uint64_t i) -> Status {
+                     RETURN_IF_ERROR(*written);
                      return ReadFile(path(i), *buffer, size);
                    }};
   if (first) {
-    reader.after = [path, value, request](uint64_t i) {
+    reader.after = [path, value, request, written](uint64_t i) {
       ::unlink(path(i).c_str());
-      WriteFile(path(i + 1), *value, request).Ignore("reading it tells");
+      *written = WriteFile(path(i + 1), *value, request);
     };
   }
   return reader;
