@@ -69,7 +69,7 @@ void ObjectWriter::Put(std::span<PutJob* const> jobs, const PutOptions& options,
   }
 }
 
-// Elsewhere: until the master has noticed that a node is gone, it goes on choosing it.
+// Elsewhere, if it was a node that failed: until the master has noticed that it is gone, it goes on choosing it.
 void ObjectWriter::PutAgain(const Failed& failed, const PutOptions& options, TimePoint deadline) {
   PutOptions elsewhere = options;
   std::vector<std::string>& excluded = elsewhere.config.excluded_segments;
@@ -102,7 +102,7 @@ ObjectWriter::Failed ObjectWriter::PutWindow(std::span<PutJob* const> jobs,
       continue;
     }
     write.job->result = session.outcome();
-    if (!session.revoked() || !write.path_failed) continue;
+    if (!session.forgotten() && !(session.revoked() && write.path_failed)) continue;
     failed.jobs.push_back(write.job);
     failed.segments.insert(failed.segments.end(), write.bad_segments.begin(),
                            write.bad_segments.end());

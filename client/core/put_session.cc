@@ -83,7 +83,8 @@ void PutSession::OnEnd(const Status& status) {
   const bool gone =
       status.code() == ErrorCode::kObjectNotFound || status.code() == ErrorCode::kInvalidWrite;
   // If an earlier End had no answer, it may have been carried out, and the object removed since.
-  outcome_ = gone && ends_ > 0 ? Unknown(status) : status;
+  forgotten_ = gone && ends_ == 0;
+  outcome_ = gone && !forgotten_ ? Unknown(status) : status;
   phase_ = Phase::kRevoking;
 }
 

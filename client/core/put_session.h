@@ -61,6 +61,9 @@ class PutSession {
 
   // kDone: true if the master confirmed that nothing is left of the write, so that it may be tried anew.
   bool revoked() const { return revoked_; }
+  // kDone: true if the master did not know the write any more when it was to end: the master was started again meanwhile, or another
+  // writer took the place. Nothing came of it, so it may be tried anew.
+  bool forgotten() const { return forgotten_; }
   // kDone: what the caller is told.
   const Status& outcome() const { return outcome_; }
 
@@ -76,6 +79,7 @@ class PutSession {
   bool end_unknown_ = false;  // the last PutEnd had no answer
   bool settled_ = true;
   bool revoked_ = false;
+  bool forgotten_ = false;
   Status outcome_;  // the first error, until kDone
 };
 

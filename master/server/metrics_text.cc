@@ -59,11 +59,12 @@ class TextWriter {
   std::string text_;
 };
 
+// Names are any bytes, and a page must be UTF-8 without two equal series: they stand here as they are printed.
 std::string Label(const char* what, const std::string& name) {
   std::string out = std::string(what) + "=\"";
-  for (const char c : name) {
+  for (const char c : EscapeForDisplay(name)) {
     if (c == '\\' || c == '"') out += '\\';
-    out += c == '\n' ? ' ' : c;
+    out += c;
   }
   return out + "\"";
 }

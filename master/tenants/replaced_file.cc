@@ -49,14 +49,18 @@ Result<std::optional<std::string>> ReadWhole(const std::string& path, size_t lim
   struct stat info {};
   if (fstat(file.get(), &info) != 0) return Failed(path);
   if (!S_ISREG(info.st_mode)) return {ErrorCode::kInvalidParams, path + " is no regular file"};
+  // No buffer on the stack: who changes a quota over HTTP is served in a thread with 100 KiB of it.
+  constexpr size_t kChunk = 65536;
   std::string bytes;
-  char buffer[65536];
   for (;;) {
-    const ssize_t n = read(file.get(), buffer, sizeof(buffer));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return Failed(path);
+    const size_t had = bytes.size();
+    bytes.resize(had + kChunk);
+    const ssize_t n = read(file.get(), bytes.data() + had, kChunk);
+    const int error = errno;
+    bytes.resize(had + static_cast<size_t>(std::max<ssize_t>(n, 0)));
+    if (n < 0 && error == EINTR) continue;
+    if (n < 0) return Failed(path, error);
     if (n == 0) return std::optional<std::string>(std::move(bytes));
-    bytes.append(buffer, static_cast<size_t>(n));
     if (bytes.size() > limit) {
       return {ErrorCode::kInvalidParams,
               path + " has more than " + std::to_string(limit) + " bytes; that is the most"};

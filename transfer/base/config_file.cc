@@ -30,7 +30,9 @@ Result<std::string> ReadAll(const std::string& path) {
   }
   std::ifstream file(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file.good() && !file.eof()) return Status(ErrorCode::kInvalidParams, "cannot read " + path);
+  if (!file.good() && !file.eof()) {
+    return Status(ErrorCode::kInvalidParams, "cannot read " + path + ": " + std::strerror(errno));
+  }
   return text;
 }
 

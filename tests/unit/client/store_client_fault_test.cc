@@ -231,6 +231,38 @@ TEST(StoreClientFault, AnEndWithoutAnAnswerIsASuccessIfItArrived) {
   EXPECT_EQ(GetText(*client, "always"), "v");
 }
 
+// As after a restart of the master, which knows no writes in progress.
+TEST(StoreClientFault, AWriteThatTheMasterForgotIsWrittenAgain) {
+  testing::ClusterOptions options = TwoNodes();
+  options.master.core.put_start_discard_timeout = Millis(1);
+  Cluster cluster(options);
+  const auto client = cluster.NewClient();
+  std::atomic<int> forgets{0};
+  cluster.faults().SetScript([&](std::string_view call) {
+    if (call != "BatchPutEnd" || forgets-- <= 0) return Fault::kNone;
+    PutStartArgs usurper{.client = ClientId{1, 2}, .name = {kDefaultTenant, "k"}, .size = 1};
+    usurper.mode = WriteMode::kReplace;
+    Result<PutStartReply> started = Status(ErrorCode::kRpcFail, "not yet");
+    EXPECT_TRUE(Eventually([&] {
+      started = cluster.service().BatchPutStart({&usurper, 1}, kNever)[0];
+      return started.ok();
+    }));
+    if (!started.ok()) return Fault::kNone;
+    const PutRevokeArgs revoke{
+        .client = usurper.client, .name = usurper.name, .put_id = started->put_id};
+    EXPECT_TRUE(cluster.service().BatchPutRevoke({&revoke, 1}, kNever)[0].ok());
+    return Fault::kNone;
+  });
+  for (const char* value : {"new", "newer"}) {
+    forgets = 1;
+    EXPECT_TRUE(client->Put("k", AsBytes(value), {.mode = WriteMode::kReplace}).ok());
+    EXPECT_EQ(GetText(*client, "k"), value);
+  }
+  forgets = 100;
+  EXPECT_FALSE(client->Put("k", AsBytes("newest"), {.mode = WriteMode::kReplace}).ok());
+  EXPECT_EQ(GetText(*client, "k"), "newer");
+}
+
 TEST(StoreClientFault, AFailedPutStartIsToldAndTouchesNoNode) {
   Cluster cluster(TwoNodes());
   const auto client = cluster.NewClient();

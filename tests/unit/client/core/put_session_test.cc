@@ -101,6 +101,7 @@ TEST(PutSession, AnEndOfALostPutIsRevokedToFreeItsSpace) {
     session.OnRevoke(Error(code));
     EXPECT_EQ(session.phase(), Phase::kDone);
     EXPECT_EQ(session.outcome().code(), code);
+    EXPECT_TRUE(session.forgotten());
   }
 }
 
@@ -140,6 +141,7 @@ TEST(PutSession, AnEndThatFindsNothingAfterOneWithoutAnswerProvesNothing) {
   session.OnEnd(Error(ErrorCode::kObjectNotFound));
   session.OnRevoke(Error(ErrorCode::kObjectNotFound));
   EXPECT_EQ(session.outcome().code(), ErrorCode::kRpcTimeout);
+  EXPECT_FALSE(session.forgotten());
   EXPECT_NE(session.outcome().message().find("not known"), std::string::npos);
 }
 

@@ -189,5 +189,19 @@ TEST_F(QuotaService, MetricsTellOfEachTenant) {
   EXPECT_TRUE(says("mooncake_tenant_quota_unregistered_reject_total 1"));
 }
 
+TEST_F(QuotaService, NoTenantsNameSpoilsTheMetricsOfAll) {
+  for (const char* name : {"a b", "a\nb", "a\xff"})
+    ASSERT_TRUE(master().SetQuota(name, 8192, kNever).ok());
+  const std::string text = MetricsText(master(), {});
+  for (const char* label : {"a b", R"(a\\x0ab)", R"(a\\xff)"}) {
+    const std::string series =
+        std::string("\nmooncake_tenant_quota_requested_bytes{tenant_id=\"") + label + "\"} 8192\n";
+    const size_t found = text.find(series);
+    ASSERT_NE(found, std::string::npos) << series << text;
+    EXPECT_EQ(text.find(series, found + 1), std::string::npos) << label;
+  }
+  EXPECT_EQ(text.find('\xff'), std::string::npos);
+}
+
 }  // namespace
 }  // namespace mooncake

@@ -249,5 +249,27 @@ TEST_F(PolicyFileTest, AMasterKilledBetweenAnyTwoSystemCallsLeavesOneWholeValue)
   EXPECT_GE(new_kept, 4);
 }
 
+// Who changes a quota over HTTP is served in a thread with a stack of 100 KiB, part of which the server uses.
+TEST_F(PolicyFileTest, NeedsLittleStack) {
+  QuotaPolicies many;
+  for (int i = 0; i < 1000; ++i) many["tenant-" + std::to_string(i)] = 1;
+  Put(many);
+  PolicyFile store = Store();
+  ASSERT_TRUE(store.Load().ok());
+  const auto save = [](void* it) -> void* {
+    return static_cast<PolicyFile*>(it)->Save(kOther).ok() ? it : nullptr;
+  };
+  pthread_attr_t small;
+  ASSERT_EQ(pthread_attr_init(&small), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&small, 64 << 10), 0);
+  pthread_t thread{};
+  ASSERT_EQ(pthread_create(&thread, &small, save, &store), 0);
+  void* done = nullptr;
+  EXPECT_EQ(pthread_join(thread, &done), 0);
+  EXPECT_EQ(done, &store);
+  ExpectKept(kOther);
+  pthread_attr_destroy(&small);
+}
+
 }  // namespace
 }  // namespace mooncake
