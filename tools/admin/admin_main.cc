@@ -21,9 +21,10 @@ void OnBusError(int) {
   _exit(1);
 }
 
-int WidthOf(int fd) {
+// Nothing, if it is no terminal.
+winsize SizeOf(int fd) {
   winsize size{};
-  return isatty(fd) == 1 && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+  return isatty(fd) == 1 && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size : winsize{};
 }
 
 }  // namespace
@@ -33,13 +34,15 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a peer or a pager that goes away is an error code, not the end
   std::signal(SIGBUS, OnBusError);
   std::ios::sync_with_stdio(false);
+  const winsize terminal = SizeOf(STDOUT_FILENO);
   const admin::Console console{
       .out = std::cout,
       .err = std::cerr,
       .in = std::cin,
       .can_ask = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1,
       .progress = isatty(STDERR_FILENO) == 1,
-      .width = WidthOf(STDOUT_FILENO),
+      .width = terminal.ws_col,
+      .height = terminal.ws_row,
   };
   const Clock& clock = SystemClock();
   const std::vector<std::string> arguments(argv + 1, argv + argc);

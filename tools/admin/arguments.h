@@ -18,6 +18,7 @@ using CommandRun = std::function<ExitStatus(Session&)>;
 struct Invocation {
   AdminOptions options;
   CommandRun run;
+  std::string text;  // of a command that needs no master and no options; it has no run then
 };
 
 // CLI11 takes "[a,b]" for a list of two: a key of that form must stay one key. Every argument goes through Protect before

@@ -63,11 +63,11 @@ ExitStatus RunSegments(Session& session) {
                {.title = "SIZE", .right = true},
                {.title = "USED", .right = true},
                {.title = "USE%", .right = true},
-               {.title = "LARGEST FREE", .right = true},
+               {.title = "LARGEST FREE", .right = true, .optional = true},
                {.title = "REPLICAS", .right = true},
-               {.title = "EPOCH", .right = true},
+               {.title = "EPOCH", .right = true, .optional = true},
                {.title = "ENDPOINT", .least = 15},
-               {.title = "HOST", .least = 8}});
+               {.title = "HOST", .least = 8, .optional = true}});
   for (const SegmentInfo& segment : *segments) {
     const SegmentDescriptor& d = segment.descriptor;
     const std::string status =
@@ -108,7 +108,9 @@ ExitStatus RunClients(Session& session) {
 
 void AddSimple(CLI::App& app, Invocation& invocation, const char* name, const char* help,
                ExitStatus (*run)(Session&)) {
-  app.add_subcommand(name, help)->callback([&invocation, run] { invocation.run = run; });
+  CLI::App* command = app.add_subcommand(name, help);
+  command->footer(std::string("Example: mooncake-admin ") + name + " --json");
+  command->callback([&invocation, run] { invocation.run = run; });
 }
 
 }  // namespace

@@ -113,6 +113,7 @@ ParsedLine ParseLine(const std::vector<std::string>& arguments) {
     parsed.text = std::string(kProgram) + ": " + error.what() + "; see " + kProgram + " --help\n";
     return parsed;
   }
+  parsed.text = invocation->text;
   parsed.invocation = *invocation;
   return parsed;
 }

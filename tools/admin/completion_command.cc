@@ -1,6 +1,5 @@
 // completion: a script for bash or zsh. The scripts know no command: at each TAB they ask the program.
 #include <memory>
-#include <ostream>
 
 #include "tools/admin/commands.h"
 
@@ -53,12 +52,7 @@ void AddCompletionCommand(CLI::App& app, Invocation& invocation) {
   completion->footer(
       "Example, for this shell only (an installed mooncake-admin has it in place):\n"
       "  source <(mooncake-admin completion bash)");
-  completion->callback([&invocation, shell] {
-    invocation.run = [shell](Session& session) {
-      session.console().out << (*shell == "bash" ? kBash : kZsh);
-      return ExitStatus::kOk;
-    };
-  });
+  completion->callback([&invocation, shell] { invocation.text = *shell == "bash" ? kBash : kZsh; });
 }
 
 }  // namespace mooncake::admin

@@ -12,6 +12,7 @@ struct Console {
   bool can_ask = false;   // somebody sits at `in` and sees `err`
   bool progress = false;  // `err` is a terminal: progress may be drawn on it
   int width = 0;          // columns of `out` if it is a terminal; 0 = unlimited
+  int height = 0;         // its lines; 0 = unlimited
 };
 
 }  // namespace mooncake::admin

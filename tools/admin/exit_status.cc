@@ -41,8 +41,8 @@ std::string_view CureOf(ErrorCode code) {
     case ErrorCode::kRpcFail:
       return "check that mooncake-master runs there, and --master or MOONCAKE_MASTER";
     case ErrorCode::kRpcTimeout:
-      return "a change may or may not have happened: look, then repeat it, with a longer --timeout "
-             "if need be";
+      return "if it was a change, it may or may not have happened: look, then repeat it, with a "
+             "longer --timeout if need be";
     case ErrorCode::kObjectNotFound:
       return "mooncake-admin ls shows the keys of this tenant";
     case ErrorCode::kObjectAlreadyExists:

@@ -90,6 +90,7 @@ void AddGetCommand(CLI::App& app, Invocation& invocation) {
   AddText(get, "KEY", request->key, "the key")->required();
   AddText(get, "-o,--output", request->output,
           "file; it appears when the value is complete. '-', stdout, if not given", "FILE");
+  get->footer("Example: mooncake-admin get greeting -o hello.txt");
   get->callback([&invocation, request] {
     invocation.run = [request](Session& session) { return RunGet(session, *request); };
   });

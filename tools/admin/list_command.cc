@@ -114,7 +114,10 @@ void AddListCommand(CLI::App& app, Invocation& invocation) {
   AddText(ls, "PREFIX", typed->prefix, "what the keys begin with; all keys if not given");
   ls->add_flag("-r,--recursive", typed->recursive, "do not stop at '/'");
   ls->add_flag("-l,--long", typed->details, "size, readable replicas, time of writing (UTC)");
-  ls->add_option("--limit", typed->limit, "at most so many entries")->check(CLI::PositiveNumber);
+  ls->add_option("--limit", typed->limit, "at most so many entries; all if not given")
+      ->type_name("N")
+      ->check(CLI::Validator(CLI::PositiveNumber).description(""));
+  ls->footer("Example: mooncake-admin ls -l models/");
   ls->callback([&invocation, typed] {
     invocation.run = [typed](Session& session) { return RunList(session, *typed); };
   });

@@ -214,11 +214,14 @@ CLI::App* AddKeysCommand(CLI::App& app, Invocation& invocation, const char* name
 
 void AddNameCommands(CLI::App& app, Invocation& invocation) {
   auto stat = std::make_shared<KeysRequest>();
-  AddKeysCommand(app, invocation, "stat", "size, version, replicas, leases of keys", stat, RunStat)
-      ->add_flag("--placement", stat->replicas,
-                 "also on which segments; this takes a read lease on each key");
+  CLI::App* command = AddKeysCommand(
+      app, invocation, "stat", "size, version, replicas, leases, pins of keys", stat, RunStat);
+  command->add_flag("--placement", stat->replicas,
+                    "also on which segments; this takes a read lease on each key");
+  command->footer("Example: mooncake-admin stat --placement greeting");
   AddKeysCommand(app, invocation, "exists", "whether keys are there; exit status 1 unless all are",
-                 std::make_shared<KeysRequest>(), RunExists);
+                 std::make_shared<KeysRequest>(), RunExists)
+      ->footer("Example: mooncake-admin exists greeting || echo it is gone");
 
   auto move = std::make_shared<MoveRequest>();
   CLI::App* mv =
@@ -229,6 +232,7 @@ void AddNameCommands(CLI::App& app, Invocation& invocation) {
   mv->add_flag(
       "--prefix", move->prefix,
       "rename all keys that begin with FROM, in one step; refused if any of the new keys exists");
+  mv->footer("Example: mooncake-admin mv --prefix tmp/run7/ models/run7/");
   mv->callback([&invocation, move] {
     invocation.run = [move](Session& session) { return RunMove(session, *move); };
   });

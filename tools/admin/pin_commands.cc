@@ -61,6 +61,10 @@ ExitStatus RunPin(Session& session, const PinRequest& request) {
     if (!request.ttl.empty()) {
       const auto ttl = ParseDuration(request.ttl, Seconds(1));
       if (!ttl.ok()) return Fail(session, "pin", Annotate(ttl.status(), "--ttl"));
+      if (*ttl == Duration::zero()) {
+        return Fail(session, "pin",
+                    Status(ErrorCode::kInvalidParams, "--ttl: 0 pins nothing; unpin ends a pin"));
+      }
       change.soft_ttl = *ttl;
     }
   }
@@ -103,7 +107,8 @@ void AddPinCommands(CLI::App& app, Invocation& invocation) {
       "A soft pin does not outlive the master; a hard one does, if the master keeps its state.\n"
       "Example: mooncake-admin pin --ttl=12h prompts/system");
   Add(app, invocation, "unpin", "end every pin of objects, soft or hard",
-      std::make_shared<PinRequest>(), RunUnpin);
+      std::make_shared<PinRequest>(), RunUnpin)
+      ->footer("Example: mooncake-admin unpin prompts/system");
 }
 
 }  // namespace mooncake::admin

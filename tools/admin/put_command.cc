@@ -98,13 +98,15 @@ void AddPutCommand(CLI::App& app, Invocation& invocation) {
       ->required();
   put->add_flag("--replace", request->replace,
                 "replace an object of this key; readers see the old value or the new one");
-  put->add_option("--replicas", request->replicas, "copies, on different segments")
+  put->add_option("--replicas", request->replicas,
+                  "copies, on different segments: 1 if not given, at most 16")
       ->type_name("N")
-      ->check(CLI::Range(uint32_t{1}, kMaxReplicas));
+      ->check(CLI::Range(uint32_t{1}, kMaxReplicas).description(""));
   put->add_flag("--checksum", request->checksum, "store a CRC-32C, checked by every whole read");
   put->add_flag("--soft-pin", request->soft_pin,
                 "evict it late, for as long as the master's soft pins last");
   put->add_flag("--hard-pin", request->hard_pin, "never evict it");
+  put->footer("Example: mooncake-admin put --checksum greeting hello.txt");
   put->callback([&invocation, request] {
     invocation.run = [request](Session& session) { return RunPut(session, *request); };
   });

@@ -183,9 +183,11 @@ void AddRemoveCommand(CLI::App& app, Invocation& invocation) {
                "with --regex: the pattern has to match the whole key");
   rm->add_flag("--dry-run", request->dry_run,
                "with --regex: count and show some of the matches, remove nothing");
-  rm->add_option("--sample", request->sample, "with --regex: show so many of the matches")
+  rm->add_option("--sample", request->sample,
+                 "with --regex: show so many of the matches: 10 if not given")
       ->type_name("N");
   rm->add_flag("-y,--yes", request->yes, "with --regex: do not ask");
+  rm->footer("Example: mooncake-admin --tenant=research rm --regex '^tmp/' --dry-run");
   rm->callback([&invocation, request, regex] {
     request->by_regex = regex->count() > 0;
     invocation.run = [request](Session& session) { return RunRemove(session, *request); };

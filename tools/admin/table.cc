@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "transfer/base/check.h"
 
@@ -41,6 +42,7 @@ void AppendLine(std::string& out, const std::vector<Column>& columns,
                 const std::vector<size_t>& widths, const std::vector<std::string>& cells) {
   std::string line;
   for (size_t i = 0; i < columns.size(); ++i) {
+    if (widths[i] == 0) continue;
     if (i > 0) line += kGap;
     const std::string cell = Cut(cells[i], widths[i]);
     const std::string blanks(widths[i] - DisplayWidth(cell), ' ');
@@ -87,11 +89,19 @@ void Table::Add(std::vector<std::string> cells) {
 std::vector<size_t> Table::Widths(size_t width) const {
   std::vector<size_t> widths;
   size_t total = kGap.size() * (columns_.size() - 1);
+  size_t least = total;
   for (size_t i = 0; i < columns_.size(); ++i) {
     size_t widest = DisplayWidth(columns_[i].title);
     for (const auto& row : rows_) widest = std::max(widest, DisplayWidth(row[i]));
     widths.push_back(widest);
     total += widest;
+    least += columns_[i].least > 0 ? std::min(widest, columns_[i].least) : widest;
+  }
+  for (size_t i = columns_.size(); width > 0 && least > width && i-- > 0;) {
+    if (!columns_[i].optional) continue;
+    const size_t widest = std::exchange(widths[i], 0);
+    total -= kGap.size() + widest;
+    least -= kGap.size() + (columns_[i].least > 0 ? std::min(widest, columns_[i].least) : widest);
   }
   // Take from the widest of those that may be cut, one at a time: equal shares without arithmetic.
   while (width > 0 && total > width) {

@@ -13,6 +13,8 @@ struct Column {
   bool right = false;  // numbers
   // May be cut, with an ellipsis, when the table does not fit; at least this many columns stay. 0 = never cut.
   size_t least = 0;
+  // Left out, the last one first, when cutting is not enough.
+  bool optional = false;
 };
 
 class Table {
@@ -25,7 +27,7 @@ class Table {
   std::string Render(size_t width = 0) const;
 
  private:
-  std::vector<size_t> Widths(size_t width) const;
+  std::vector<size_t> Widths(size_t width) const;  // 0: left out
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;

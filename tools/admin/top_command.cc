@@ -15,13 +15,16 @@ namespace {
 
 constexpr Duration kDefaultInterval = Seconds(2);
 constexpr Duration kLeastInterval = Millis(100);
+constexpr size_t kMostRows = 10;
+// No number that anybody means; CLI11 reads -1 as the largest there is.
+constexpr uint64_t kMostOfAny = 1'000'000'000;
 // Cursor to the corner and all below it cleared: what was above scrolls away with the shell's lines.
 constexpr char kClear[] = "\x1b[H\x1b[J";
 
 struct TopRequest {
   std::string interval;
   uint64_t count = 0;
-  size_t rows = 10;
+  std::optional<size_t> rows;
 };
 
 Result<std::vector<TenantQuota>> Tenants(Session& session) {
@@ -59,6 +62,8 @@ ExitStatus RunTop(Session& session, const TopRequest& request) {
     if (!parsed.ok()) return Fail(session, "top", Annotate(parsed.status(), "--interval"));
     interval = std::max(*parsed, kLeastInterval);
   }
+  const int height = session.console().height;
+  const size_t fit = height > 0 ? RowsThatFit(static_cast<size_t>(height), kMostRows) : kMostRows;
   std::optional<TopSample> before;
   for (uint64_t shown = 0; request.count == 0 || shown < request.count;) {
     if (shown > 0) std::this_thread::sleep_for(interval);
@@ -70,7 +75,7 @@ ExitStatus RunTop(Session& session, const TopRequest& request) {
       Complain(session, "top", now.status());
       continue;
     }
-    Show(session, before ? *before : TopSampleAtStart(*now), *now, request.rows);
+    Show(session, before ? *before : TopSampleAtStart(*now), *now, request.rows.value_or(fit));
     if (!session.console().out.good()) break;
     before = std::move(*now);
   }
@@ -86,10 +91,13 @@ void AddTopCommand(CLI::App& app, Invocation& invocation) {
   AddText(top, "--interval", request->interval,
           "between two looks, as 500ms or 10s: 2s if not given, at least 100ms", "TIME");
   top->add_option("--count", request->count, "stop after so many looks; 0, the default: never")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(CLI::Range(uint64_t{0}, kMostOfAny).description(""));
   top->add_option("--rows", request->rows,
-                  "of each table, the busiest and the fullest: 10 if not given; 0: all")
-      ->type_name("N");
+                  "of each table, the busiest and the fullest: 10 if not given, less on a terminal "
+                  "with few lines; 0: all")
+      ->type_name("N")
+      ->check(CLI::Range(uint64_t{0}, kMostOfAny).description(""));
   top->footer(
       "The first look shows averages since the master's start. Reads that clients serve from their "
       "own leases do not\n"

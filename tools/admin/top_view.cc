@@ -109,14 +109,15 @@ std::string Head(const TopSample& now, const Rates& rates, const TopLayout& layo
                     "  rates of the last " + seconds.data() + "\n";
   out += "memory  " + FormatSize(s.used) + " of " + FormatSize(s.capacity) + " (" +
          FormatShare(s.used, s.capacity) + ")  " + Plural(s.segment_count, "segment") + ", " +
-         Plural(s.client_count, "client") + ", " + Plural(s.object_count, "object") + ", " +
-         FormatCount(s.soft_pinned_count) + " soft-pinned, " + FormatCount(s.processing_count) +
-         " being written\n";
+         Plural(s.client_count, "client") + "\n";
+  out += "objects " + FormatCount(s.object_count) + "  soft-pinned " +
+         FormatCount(s.soft_pinned_count) + "  being written " + FormatCount(s.processing_count) +
+         "\n";
   out += "gets    " + Count(rates, rates.gets) + "  hits " + FormatShare(rates.hits, rates.gets) +
          "  " + Bytes(rates, rates.hit_bytes) + "\n";
   out += "puts    " + Count(rates, rates.puts) + "  " + Bytes(rates, rates.put_bytes) +
-         "  without room " + Count(rates, rates.without_room) + "  evicted " +
-         Count(rates, rates.evicted) + ", " + Bytes(rates, rates.evicted_bytes) + "\n";
+         "  without room " + Count(rates, rates.without_room) + "\n";
+  out += "evicted " + Count(rates, rates.evicted) + "  " + Bytes(rates, rates.evicted_bytes) + "\n";
   return out;
 }
 
@@ -223,6 +224,12 @@ std::optional<uint64_t> LatencyBound(const std::vector<uint64_t>& bounds,
     if (static_cast<double>(below) >= wanted) return bounds[i];
   }
   return std::nullopt;
+}
+
+size_t RowsThatFit(size_t lines, size_t most) {
+  // The head, for each table a blank and its titles, and the line on which the cursor stays.
+  constexpr size_t kOther = 6 + 3 * 2 + 1;
+  return std::clamp<size_t>(lines > kOther ? (lines - kOther) / 3 : 0, 1, most);
 }
 
 std::string RenderTop(const TopSample& before, const TopSample& now, const TopLayout& layout) {

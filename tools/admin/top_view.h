@@ -30,6 +30,9 @@ struct TopLayout {
   size_t rows = 0;   // of each table, the busiest and fullest first; 0 = all
 };
 
+// Rows of each of the three tables, such that all of it fits `lines` of a terminal; at least 1, at most `most`.
+size_t RowsThatFit(size_t lines, size_t most);
+
 // `before` from another life of the master counts as its start.
 std::string RenderTop(const TopSample& before, const TopSample& now, const TopLayout& layout);
 Json TopJson(const TopSample& before, const TopSample& now, const TopLayout& layout);

@@ -39,9 +39,22 @@ TEST_F(Line, HelpNamesEveryCommandAndTheExitStatuses) {
         "put", "rm", "top", "config", "pin", "unpin", "Exit status"}) {
     EXPECT_NE(out_.str().find(word), std::string::npos) << word;
   }
+  for (const char* command :
+       {"status", "segments", "clients", "health", "top", "config", "snapshot", "quota", "ls",
+        "stat", "exists", "mv", "pin", "unpin", "get", "put", "rm", "completion"}) {
+    EXPECT_EQ(Run({command, "--help"}), ExitStatus::kOk);
+    EXPECT_NE(out_.str().find("Example"), std::string::npos) << command;
+  }
   EXPECT_EQ(Run({"rm", "--help"}), ExitStatus::kOk);
   EXPECT_NE(out_.str().find("SEARCHED"), std::string::npos);
   EXPECT_EQ(Run({"--version"}), ExitStatus::kOk);
+}
+
+// A shell that starts reads it, whatever its environment says of the store.
+TEST_F(Line, CompletionNeedsNoStoreAndNoOptions) {
+  EXPECT_EQ(Run({"--master=nowhere", "completion", "bash"}), ExitStatus::kOk);
+  EXPECT_NE(out_.str().find("complete -F"), std::string::npos);
+  EXPECT_EQ(Run({"completion", "fish"}), ExitStatus::kUsage);
 }
 
 TEST_F(Line, MistakesAreJsonForWhoAskedForIt) {

@@ -118,6 +118,7 @@ TEST_F(LiveCommands, PinNamesTheKeysThatItCouldNotPin) {
   EXPECT_NE(err_.str().find("none"), std::string::npos);
   EXPECT_EQ(Run({"pin"}), ExitStatus::kUsage);
   EXPECT_EQ(Run({"pin", "a", "--ttl=soon"}), ExitStatus::kUsage);
+  EXPECT_EQ(Run({"pin", "a", "--ttl=0"}), ExitStatus::kUsage);
   EXPECT_EQ(Run({"pin", "a", "--ttl=1h", "--hard"}), ExitStatus::kUsage);
 }
 
@@ -135,6 +136,8 @@ TEST_F(LiveCommands, TopGoesOnWhileTheMasterIsAway) {
   script_.looks = 1;
   EXPECT_EQ(Run({"top", "--count=3"}), ExitStatus::kUnreachable);
   EXPECT_EQ(Run({"top", "--interval=often"}), ExitStatus::kUsage);
+  EXPECT_EQ(Run({"top", "--count=-1"}), ExitStatus::kUsage);
+  EXPECT_EQ(Run({"top", "--count=1", "--rows=-1"}), ExitStatus::kUsage);
 }
 
 }  // namespace

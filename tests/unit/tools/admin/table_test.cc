@@ -35,6 +35,23 @@ TEST(Table, NeverCutsNumbersOrBelowTheLeast) {
             "a-lo\u2026  12 KiB  hos\u2026\n");
 }
 
+TEST(Table, LeavesOutWhatIsOptionalWhenCuttingIsNotEnough) {
+  Table table({{.title = "NAME", .least = 5},
+               {.title = "SIZE", .right = true, .optional = true},
+               {.title = "USED", .right = true},
+               {.title = "HOST", .least = 4, .optional = true}});
+  table.Add({"a-long-name", "12 KiB", "1 KiB", "host-one"});
+  EXPECT_EQ(table.Render(26),
+            "NAME     SIZE   USED  HOST\n"
+            "a-lo\u2026  12 KiB  1 KiB  hos\u2026\n");
+  EXPECT_EQ(table.Render(25),
+            "NAME          SIZE   USED\n"
+            "a-long-na\u2026  12 KiB  1 KiB\n");
+  EXPECT_EQ(table.Render(1),
+            "NAME    USED\n"
+            "a-lo\u2026  1 KiB\n");
+}
+
 TEST(Table, CountsColumnsOfTheTerminalNotBytes) {
   EXPECT_EQ(DisplayWidth("caf\u00e9"), 4u);
   EXPECT_EQ(DisplayWidth("\u6708\u997c"), 4u);

@@ -1,6 +1,10 @@
 #include "tools/admin/top_view.h"
 
+#include <sstream>
+
 #include <gtest/gtest.h>
+
+#include "tools/admin/table.h"
 
 namespace mooncake::admin {
 namespace {
@@ -70,6 +74,27 @@ TEST(TopView, ShowsTheFullestFirstAndNoMoreThanAsked) {
   EXPECT_TRUE(Has(text, "segment5") && Has(text, "segment4") && Has(text, "tenant5")) << text;
   EXPECT_FALSE(Has(text, "segment3") || Has(text, "tenant3") || Has(text, "\x1b")) << text;
   EXPECT_EQ(TopJson(TopSampleAtStart(now), now, {.rows = 0})["tenants"].size(), 5u);
+}
+
+TEST(TopView, FitsATerminalOf80By24) {
+  TopSample now = At(Seconds(1), 400000000, 10000);
+  now.status.used = now.status.capacity = uint64_t{1000} << 40;
+  now.status.object_count = now.status.soft_pinned_count = now.status.processing_count = 10000000;
+  now.status.segment_count = now.status.client_count = 1000;
+  now.status.version = "0.1.0";
+  for (int i = 0; i < 20; ++i) {
+    now.activity.calls.push_back({"Call" + std::to_string(i), 1, 1, 0, {}});
+    now.segments.emplace_back().descriptor.name = std::string(60, 's') + std::to_string(i);
+    now.tenants.push_back({.tenant = std::string(60, 't') + std::to_string(i)});
+  }
+  const TopLayout layout{.master = "127.0.0.1:50051", .width = 80, .rows = RowsThatFit(24, 10)};
+  std::istringstream text(RenderTop(At(Seconds(0), 0, 0), now, layout));
+  size_t lines = 0;
+  for (std::string line; std::getline(text, line); ++lines)
+    EXPECT_LE(DisplayWidth(line), 80u) << line;
+  EXPECT_LT(lines, 24u);
+  EXPECT_EQ(RowsThatFit(1, 10), 1u);
+  EXPECT_EQ(RowsThatFit(1000, 10), 10u);
 }
 
 TEST(TopView, NoInterruptionOfTheClockDividesByNothing) {
