@@ -25,6 +25,9 @@ std::string Protect(const std::string& argument) {
       (argument[equals + 1] == '[' || argument[equals + 1] == kMark)) {
     return argument.substr(0, equals + 1) + kMark + argument.substr(equals + 1);
   }
+  // --name= with nothing behind it: not with the next word.
+  if (argument.starts_with("--") && equals != std::string::npos && equals + 1 == argument.size())
+    return argument + kMark;
   return argument;
 }
 
@@ -32,7 +35,14 @@ CLI::Option* AddText(CLI::App* app, const std::string& name, std::string& target
                      const std::string& help, const std::string& value_name) {
   return app
       ->add_option_function<std::string>(
-          name, [&target](const std::string& value) { target = Unprotect(value); }, help)
+          name,
+          [&target, name](const std::string& value) {
+            target = Unprotect(value);
+            // A script's variable that was not set must not mean "all" or "the default one".
+            if (target.empty() && name.starts_with('-'))
+              throw CLI::ValidationError(name, "must not be empty");
+          },
+          help)
       ->type_name(value_name);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,19 @@ CLI::Option* AddText(CLI::App* app, const std::string& name, std::string& target
                      const std::string& help, const std::string& value_name = "");
 CLI::Option* AddTexts(CLI::App* app, const std::string& name, std::vector<std::string>& target,
                       const std::string& help);
+
+// A command whose arguments are keys, put into `request->typed`; the command runs `run`.
+template <class Request>
+CLI::App* AddKeysCommand(CLI::App& app, Invocation& invocation, const char* name, const char* help,
+                         std::shared_ptr<Request> request,
+                         ExitStatus (*run)(Session&, const Request&)) {
+  CLI::App* command = app.add_subcommand(name, help);
+  AddTexts(command, "KEY", request->typed, "one or more keys")->required();
+  command->callback([&invocation, request, run] {
+    invocation.run = [request, run](Session& session) { return run(session, *request); };
+  });
+  return command;
+}
 
 // Text as typed → bytes. kInvalidParams: a bad escape (only with --escaped).
 Result<std::string> TextFromArgument(const Session& session, const std::string& typed);

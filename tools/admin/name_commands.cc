@@ -4,6 +4,7 @@
 #include <memory>
 #include <ostream>
 
+#include "tools/admin/caution.h"
 #include "tools/admin/commands.h"
 #include "tools/admin/human.h"
 #include "tools/admin/json_view.h"
@@ -163,7 +164,73 @@ struct MoveRequest {
   std::string to;
   bool no_replace = false;
   bool prefix = false;
+  Caution caution;
 };
+
+// TO is there and would be replaced.
+std::optional<ExitStatus> AskBeforeReplacing(Session& session, Client& client,
+                                             const MoveRequest& request, const std::string& to) {
+  const auto there = client.Stat(to);
+  if (!there.ok()) return std::nullopt;  // it is gone by now
+  return AskBefore(session, "mv", request.caution,
+                   EscapeForDisplay(to) + " is there, " + FormatSize(there->size) + " written " +
+                       FormatTime(there->created_ms) + " UTC, and is replaced");
+}
+
+// Renames unless TO is there; in a dry run says only how that would end.
+Status MoveIfFree(Client& client, const std::string& from, const std::string& to, bool dry_run) {
+  if (!dry_run) return client.Rename(from, to, /*no_replace=*/true);
+  RETURN_IF_ERROR(client.Stat(from).status());
+  return client.Stat(to).ok() ? Status(ErrorCode::kObjectAlreadyExists, Quoted(to) + " is there")
+                              : Status::Ok();
+}
+
+ExitStatus FailToMove(Session& session, const MoveRequest& request, const std::string& what,
+                      const Status& status) {
+  if (status.code() != ErrorCode::kObjectAlreadyExists) return Fail(session, what, status);
+  // The cure for this code is that of put, which is not the one here.
+  return Fail(session, what,
+              Status(ErrorCode::kInvalidWrite,
+                     status.message() + "; remove it first" +
+                         (request.no_replace ? ", or leave out --no-replace" : "")));
+}
+
+ExitStatus MoveKey(Session& session, Client& client, const MoveRequest& request,
+                   const std::string& from, const std::string& to) {
+  const std::string what = "mv " + Quoted(from) + " " + Quoted(to);
+  Status status = MoveIfFree(client, from, to, request.caution.dry_run);
+  if (status.code() == ErrorCode::kObjectAlreadyExists && !request.no_replace) {
+    if (const auto stop = AskBeforeReplacing(session, client, request, to)) return *stop;
+    status = client.Rename(from, to);
+  } else if (status.ok() && request.caution.dry_run) {
+    return ShowOnly(session,
+                    EscapeForDisplay(from) + " would be " + EscapeForDisplay(to) + " from then on");
+  }
+  if (!status.ok()) return FailToMove(session, request, what, status);
+  if (session.config().json) Print(session, Json{{"moved", 1}});
+  return ExitStatus::kOk;
+}
+
+ExitStatus MovePrefix(Session& session, Client& client, const MoveRequest& request,
+                      const std::string& from, const std::string& to) {
+  const std::string what = "mv --prefix " + Quoted(from) + " " + Quoted(to);
+  if (request.caution.dry_run) {
+    return Fail(session, what,
+                Status(ErrorCode::kInvalidParams,
+                       "--dry-run is for one key: --prefix replaces nothing; ls shows what "
+                       "it would move"));
+  }
+  const auto moved = client.RenamePrefix(from, to);
+  if (!moved.ok()) return FailToMove(session, request, what, moved.status());
+  if (*moved == 0)
+    return Fail(session, what, Status(ErrorCode::kObjectNotFound, "no key begins with it"));
+  if (session.config().json) {
+    Print(session, Json{{"moved", *moved}});
+  } else {
+    session.console().out << "moved " << Plural(*moved, "object") << "\n";
+  }
+  return ExitStatus::kOk;
+}
 
 ExitStatus RunMove(Session& session, const MoveRequest& request) {
   const auto from = KeyFromArgument(session, request.from);
@@ -172,42 +239,7 @@ ExitStatus RunMove(Session& session, const MoveRequest& request) {
   if (!to.ok()) return Fail(session, "mv TO", to.status());
   auto client = session.client();
   if (!client.ok()) return Fail(session, "mv", client.status());
-  uint64_t moved = 1;
-  Status status;
-  if (request.prefix) {
-    const auto count = (*client)->RenamePrefix(*from, *to);
-    status = count.status();
-    moved = count.value_or(0);
-    if (status.ok() && moved == 0)
-      status = Status(ErrorCode::kObjectNotFound, "no key begins with it");
-  } else {
-    status = (*client)->Rename(*from, *to, request.no_replace);
-  }
-  const std::string what = "mv " + Quoted(*from) + " " + Quoted(*to);
-  if (status.code() == ErrorCode::kObjectAlreadyExists) {
-    // The cure for this code is that of put, which is not the one here.
-    status = Status(ErrorCode::kInvalidWrite,
-                    status.message() + "; remove it first" +
-                        (request.no_replace ? ", or leave out --no-replace" : ""));
-  }
-  if (!status.ok()) return Fail(session, what, status);
-  if (session.config().json) {
-    Print(session, Json{{"moved", moved}});
-  } else if (request.prefix) {
-    session.console().out << "moved " << Plural(moved, "object") << "\n";
-  }
-  return ExitStatus::kOk;
-}
-
-CLI::App* AddKeysCommand(CLI::App& app, Invocation& invocation, const char* name, const char* help,
-                         const std::shared_ptr<KeysRequest>& request,
-                         ExitStatus (*run)(Session&, const KeysRequest&)) {
-  CLI::App* command = app.add_subcommand(name, help);
-  AddTexts(command, "KEY", request->typed, "one or more keys")->required();
-  command->callback([&invocation, request, run] {
-    invocation.run = [request, run](Session& session) { return run(session, *request); };
-  });
-  return command;
+  return (request.prefix ? MovePrefix : MoveKey)(session, **client, request, *from, *to);
 }
 
 }  // namespace
@@ -227,11 +259,14 @@ void AddNameCommands(CLI::App& app, Invocation& invocation) {
   CLI::App* mv =
       app.add_subcommand("mv", "give an object another key, at once and without moving data");
   AddText(mv, "FROM", move->from, "the key now")->required();
-  AddText(mv, "TO", move->to, "the key from now on; an object of this key is replaced")->required();
+  AddText(mv, "TO", move->to,
+          "the key from now on; an object of this key is replaced, if you say so")
+      ->required();
   mv->add_flag("-n,--no-replace", move->no_replace, "fail if TO exists");
   mv->add_flag(
       "--prefix", move->prefix,
       "rename all keys that begin with FROM, in one step; refused if any of the new keys exists");
+  AddCaution(mv, move->caution);
   mv->footer("Example: mooncake-admin mv --prefix tmp/run7/ models/run7/");
   mv->callback([&invocation, move] {
     invocation.run = [move](Session& session) { return RunMove(session, *move); };

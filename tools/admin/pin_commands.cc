@@ -75,22 +75,11 @@ ExitStatus RunUnpin(Session& session, const PinRequest& request) {
   return SetPins(session, "unpin", request.typed, {.soft = SoftPinAction::kDisable, .hard = false});
 }
 
-CLI::App* Add(CLI::App& app, Invocation& invocation, const char* name, const char* help,
-              const std::shared_ptr<PinRequest>& request,
-              ExitStatus (*run)(Session&, const PinRequest&)) {
-  CLI::App* command = app.add_subcommand(name, help);
-  AddTexts(command, "KEY", request->typed, "one or more keys")->required();
-  command->callback([&invocation, request, run] {
-    invocation.run = [request, run](Session& session) { return run(session, *request); };
-  });
-  return command;
-}
-
 }  // namespace
 
 void AddPinCommands(CLI::App& app, Invocation& invocation) {
   auto pin = std::make_shared<PinRequest>();
-  CLI::App* command = Add(
+  CLI::App* command = AddKeysCommand(
       app, invocation, "pin",
       "keep objects: for a while, while anything else can be evicted; or whatever happens (--hard)",
       pin, RunPin);
@@ -106,8 +95,8 @@ void AddPinCommands(CLI::App& app, Invocation& invocation) {
   command->footer(
       "A soft pin does not outlive the master; a hard one does, if the master keeps its state.\n"
       "Example: mooncake-admin pin --ttl=12h prompts/system");
-  Add(app, invocation, "unpin", "end every pin of objects, soft or hard",
-      std::make_shared<PinRequest>(), RunUnpin)
+  AddKeysCommand(app, invocation, "unpin", "end every pin of objects, soft or hard",
+                 std::make_shared<PinRequest>(), RunUnpin)
       ->footer("Example: mooncake-admin unpin prompts/system");
 }
 

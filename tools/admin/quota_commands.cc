@@ -2,6 +2,7 @@
 #include <memory>
 #include <ostream>
 
+#include "tools/admin/caution.h"
 #include "tools/admin/commands.h"
 #include "tools/admin/human.h"
 #include "tools/admin/json_view.h"
@@ -15,6 +16,7 @@ namespace {
 struct QuotaRequest {
   std::string tenant;
   std::string size;
+  Caution caution;
 };
 
 std::string StateOf(const TenantQuota& quota) {
@@ -89,6 +91,15 @@ ExitStatus RunQuotaSet(Session& session, const QuotaRequest& request) {
   if (!tenant.ok()) return Fail(session, "quota set", tenant.status());
   const auto bytes = ParseSize(request.size);
   if (!bytes.ok()) return Fail(session, "quota set", Annotate(bytes.status(), "SIZE"));
+  const auto now = session.master().GetQuota(*tenant, session.Deadline());
+  const std::string name = "tenant " + EscapeForDisplay(*tenant);
+  if (now.ok() && *bytes < now->charged) {
+    const std::string what = name + " uses " + FormatSize(now->charged) + ", more than " +
+                             FormatSize(*bytes) + ": its writes will evict its own objects";
+    if (const auto stop = AskBefore(session, "quota set", request.caution, what)) return *stop;
+  } else if (request.caution.dry_run) {
+    return ShowOnly(session, name + " would get a quota of " + FormatSize(*bytes));
+  }
   const auto quota = session.master().SetQuota(*tenant, *bytes, session.Deadline());
   if (!quota.ok()) return Fail(session, "quota set", quota.status());
   ShowOne(session, *quota);
@@ -98,6 +109,13 @@ ExitStatus RunQuotaSet(Session& session, const QuotaRequest& request) {
 ExitStatus RunQuotaDelete(Session& session, const QuotaRequest& request) {
   const auto tenant = TextFromArgument(session, request.tenant);
   if (!tenant.ok()) return Fail(session, "quota delete", tenant.status());
+  const auto now = session.master().GetQuota(*tenant, session.Deadline());
+  if (!now.ok()) return Fail(session, "quota delete", now.status());
+  const std::string what = "tenant " + EscapeForDisplay(*tenant) + " loses its quota of " +
+                           FormatSize(now->requested) + " and may not write any more; it uses " +
+                           FormatSize(now->charged) +
+                           (now->charged > 0 ? ", and only an empty tenant's can go" : "");
+  if (const auto stop = AskBefore(session, "quota delete", request.caution, what)) return *stop;
   const auto last = session.master().DeleteQuota(*tenant, session.Deadline());
   if (!last.ok()) return Fail(session, "quota delete", last.status());
   if (session.config().json) {
@@ -109,16 +127,19 @@ ExitStatus RunQuotaDelete(Session& session, const QuotaRequest& request) {
   return ExitStatus::kOk;
 }
 
+enum class Takes : uint8_t { kTenant, kTenantAndCaution, kTenantSizeAndCaution };
+
 void Add(CLI::App& group, Invocation& invocation, const char* name, const char* help,
-         ExitStatus (*run)(Session&, const QuotaRequest&), bool with_size) {
+         ExitStatus (*run)(Session&, const QuotaRequest&), Takes takes) {
   auto request = std::make_shared<QuotaRequest>();
   CLI::App* command = group.add_subcommand(name, help);
   AddText(command, "TENANT", request->tenant, "its name")->required();
-  if (with_size) {
+  if (takes == Takes::kTenantSizeAndCaution) {
     AddText(command, "SIZE", request->size,
             "bytes, seals and rounding included; units as 512M, 10G, 2T")
         ->required();
   }
+  if (takes != Takes::kTenant) AddCaution(command, request->caution);
   command->callback([&invocation, request, run] {
     invocation.run = [request, run](Session& session) { return run(session, *request); };
   });
@@ -139,12 +160,13 @@ void AddQuotaCommands(CLI::App& app, Invocation& invocation) {
       "Example: mooncake-admin quota set research 200G");
   quota->add_subcommand("list", "all tenants with a quota, or with objects")
       ->callback([&invocation] { invocation.run = RunQuotaList; });
-  Add(*quota, invocation, "get", "one tenant", RunQuotaGet, false);
+  Add(*quota, invocation, "get", "one tenant", RunQuotaGet, Takes::kTenant);
   Add(*quota, invocation, "set",
       "gives a tenant a quota, or another one; nothing is evicted before it writes", RunQuotaSet,
-      true);
+      Takes::kTenantSizeAndCaution);
   Add(*quota, invocation, "delete",
-      "takes the quota of an empty tenant away: it may not write any more", RunQuotaDelete, false);
+      "takes the quota of an empty tenant away: it may not write any more", RunQuotaDelete,
+      Takes::kTenantAndCaution);
 }
 
 }  // namespace mooncake::admin

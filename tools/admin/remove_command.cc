@@ -1,9 +1,9 @@
 // rm: by key, or by pattern after a look at what would go.
-#include <istream>
 #include <memory>
 #include <ostream>
 #include <span>
 
+#include "tools/admin/caution.h"
 #include "tools/admin/commands.h"
 #include "tools/admin/human.h"
 #include "tools/admin/json_view.h"
@@ -23,8 +23,7 @@ struct RemoveRequest {
   bool by_regex = false;
   bool force = false;
   bool full_match = false;
-  bool dry_run = false;
-  bool yes = false;
+  Caution caution;
   uint32_t sample = 10;
 };
 
@@ -41,6 +40,24 @@ std::vector<Status> ClearOnSegment(Session& session, std::span<const std::string
   return session.master().BatchReplicaClear(names, segment, session.Deadline());
 }
 
+// What removing would answer for each key; says which would go.
+std::vector<Status> LookAtKeys(Session& session, Client& client, std::span<const std::string> keys,
+                               bool force) {
+  const auto stats = client.BatchStat(keys);
+  std::vector<Status> answers;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    answers.push_back(stats[i].status());
+    if (!stats[i].ok()) continue;
+    if (!force && stats[i]->lease_left > Duration::zero()) {
+      answers.back() = Status(ErrorCode::kObjectHasLease, "it is read under a lease");
+    } else if (!session.config().json) {
+      session.console().out << EscapeForDisplay(keys[i]) << "  " << FormatSize(stats[i]->size)
+                            << " would be removed\n";
+    }
+  }
+  return answers;
+}
+
 ExitStatus RemoveKeys(Session& session, const RemoveRequest& request) {
   const auto keys = KeysFromArguments(session, request.typed);
   if (!keys.ok()) return Fail(session, "rm", keys.status());
@@ -51,12 +68,14 @@ ExitStatus RemoveKeys(Session& session, const RemoveRequest& request) {
   const std::span<const std::string> all = *keys;
   for (size_t start = 0; start < all.size(); start += kKeysPerCall) {
     const auto chunk = all.subspan(start, std::min(kKeysPerCall, all.size() - start));
-    const auto results = request.segment.empty() ? (*client)->BatchRemove(chunk, request.force)
-                                                 : ClearOnSegment(session, chunk, request.segment);
+    const auto results =
+        request.caution.dry_run   ? LookAtKeys(session, **client, chunk, request.force)
+        : request.segment.empty() ? (*client)->BatchRemove(chunk, request.force)
+                                  : ClearOnSegment(session, chunk, request.segment);
     for (size_t i = 0; i < chunk.size(); ++i) {
       Json json;
       SetText(json, "key", chunk[i]);
-      json["removed"] = results[i].ok();
+      json[request.caution.dry_run ? "would_be_removed" : "removed"] = results[i].ok();
       if (!results[i].ok()) {
         exit = Worse(exit, KeyExitStatus(results[i].code()));
         json["error"] = ToJson(results[i]);
@@ -92,13 +111,9 @@ std::optional<ExitStatus> LookAndAsk(Session& session, Client& client, RemoveByR
     PrintSample(session, *look);
   }
   if (look->matched == 0) return std::nullopt;  // the real run then says so, with its exit status
-  session.console().out.flush();
-  session.console().err << "Remove " << (look->matched == 1 ? "it" : "them") << " from tenant "
-                        << EscapeForDisplay(session.config().tenant) << "? [y/N] " << std::flush;
-  std::string answer;
-  std::getline(session.console().in, answer);
-  if (answer == "y" || answer == "Y" || answer == "yes") return std::nullopt;
-  session.console().err << "mooncake-admin: nothing was removed\n" << std::flush;
+  if (Confirmed(session, std::string("Remove ") + (look->matched == 1 ? "it" : "them") +
+                             " from tenant " + EscapeForDisplay(session.config().tenant) + "?"))
+    return std::nullopt;
   return ExitStatus::kFailed;
 }
 
@@ -106,11 +121,11 @@ void ReportRemoval(Session& session, const RemoveRequest& request,
                    const RemoveByRegexReply& reply) {
   if (session.config().json) {
     Json json = ToJson(reply);
-    json["dry_run"] = request.dry_run;
+    json["dry_run"] = request.caution.dry_run;
     Print(session, json);
     return;
   }
-  if (request.dry_run) {
+  if (request.caution.dry_run) {
     session.console().out << Plural(reply.matched, "object") << " would be removed\n";
     PrintSample(session, reply);
     return;
@@ -129,11 +144,7 @@ ExitStatus RemoveByPattern(Session& session, const RemoveRequest& request) {
   if (request.pattern.empty())
     return Usage(session,
                  "the pattern is empty and would match every key; '.' says that on purpose");
-  if (!request.dry_run && !request.yes && !session.console().can_ask) {
-    return Usage(session,
-                 "--regex asks before it removes, and there is no terminal to ask on: add --yes, "
-                 "or --dry-run to look only");
-  }
+  if (const auto stop = CheckCanAsk(session, "rm --regex", request.caution)) return *stop;
   auto client = session.client();
   if (!client.ok()) return Fail(session, "rm --regex", client.status());
   RemoveByRegexArgs args;
@@ -141,15 +152,15 @@ ExitStatus RemoveByPattern(Session& session, const RemoveRequest& request) {
   // The group keeps alternatives together: ^a|b$ would be something else.
   args.pattern = request.full_match ? "^(?:" + request.pattern + ")$" : request.pattern;
   args.force = request.force;
-  args.dry_run = request.dry_run;
-  args.sample_limit = request.dry_run || !request.yes ? request.sample : 0;
-  if (!request.dry_run && !request.yes) {
+  args.dry_run = request.caution.dry_run;
+  args.sample_limit = request.caution.dry_run || !request.caution.yes ? request.sample : 0;
+  if (!request.caution.dry_run && !request.caution.yes) {
     if (const auto stop = LookAndAsk(session, **client, args)) return *stop;
   }
   const auto reply = (*client)->RemoveByRegex(args, session.config().walk_timeout);
   if (!reply.ok()) return Fail(session, "rm --regex", reply.status());
   ReportRemoval(session, request, *reply);
-  return reply->skipped == 0 || request.dry_run ? ExitStatus::kOk : ExitStatus::kFailed;
+  return reply->skipped == 0 || request.caution.dry_run ? ExitStatus::kOk : ExitStatus::kFailed;
 }
 
 ExitStatus RunRemove(Session& session, const RemoveRequest& request) {
@@ -159,8 +170,8 @@ ExitStatus RunRemove(Session& session, const RemoveRequest& request) {
     return Usage(session, "keys and --regex do not go together: two commands, please");
   if (!request.segment.empty() && (request.by_regex || request.force))
     return Usage(session, "--segment goes with keys only, and leaves alone what is being read");
-  if (!request.by_regex && (request.dry_run || request.full_match))
-    return Usage(session, "--dry-run and --full-match belong to --regex");
+  if (!request.by_regex && request.full_match)
+    return Usage(session, "--full-match belongs to --regex");
   return request.by_regex ? RemoveByPattern(session, request) : RemoveKeys(session, request);
 }
 
@@ -181,12 +192,12 @@ void AddRemoveCommand(CLI::App& app, Invocation& invocation) {
       "PATTERN");
   rm->add_flag("--full-match", request->full_match,
                "with --regex: the pattern has to match the whole key");
-  rm->add_flag("--dry-run", request->dry_run,
-               "with --regex: count and show some of the matches, remove nothing");
   rm->add_option("--sample", request->sample,
                  "with --regex: show so many of the matches: 10 if not given")
       ->type_name("N");
-  rm->add_flag("-y,--yes", request->yes, "with --regex: do not ask");
+  rm->add_flag("--dry-run", request->caution.dry_run, "show what would be removed, remove nothing");
+  rm->add_flag("-y,--yes", request->caution.yes,
+               "with --regex: do not ask (keys are not asked for)");
   rm->footer("Example: mooncake-admin --tenant=research rm --regex '^tmp/' --dry-run");
   rm->callback([&invocation, request, regex] {
     request->by_regex = regex->count() > 0;

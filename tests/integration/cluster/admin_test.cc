@@ -185,6 +185,18 @@ TEST_F(Admin, MovesNamesAndPrefixes) {
   EXPECT_EQ(Do({"get", "b"}).out, "one");
   EXPECT_EQ(Do({"mv", "a/1", "c"}).ended.exit_status, 1);
   EXPECT_EQ(Do({"mv", "-n", "a/2", "b"}).ended.exit_status, 1);
+  EXPECT_EQ(Do({"mv", "-n", "a/2", "b", "--dry-run"}).ended.exit_status, 1);
+  const RunResult replace = Do({"mv", "a/2", "b"});
+  EXPECT_EQ(replace.ended.exit_status, 2) << "it asks, and nobody is there to ask";
+  EXPECT_NE(replace.err.find("--yes"), std::string::npos) << replace.err;
+  EXPECT_NE(Do({"mv", "a/2", "b", "--dry-run"}).out.find("3 B"), std::string::npos);
+  EXPECT_NE(Do({"mv", "a/2", "c", "--dry-run"}).out.find("would be c"), std::string::npos);
+  EXPECT_EQ(Do({"mv", "a/1", "c", "--dry-run"}).ended.exit_status, 1) << "there is no a/1";
+  EXPECT_EQ(Do({"get", "b"}).out, "one");
+  Put("a/3", "three");
+  EXPECT_EQ(Do({"mv", "--yes", "a/3", "b"}).ended.exit_status, 0);
+  EXPECT_EQ(Do({"get", "b"}).out, "three");
+  EXPECT_EQ(Do({"mv", "--prefix", "a/", "z/", "--dry-run"}).ended.exit_status, 2);
   EXPECT_EQ(Do({"mv", "--prefix", "a/", "z/"}).out, "moved 1 object\n");
   EXPECT_EQ(Do({"ls", "-r"}).out, "b\nz/2\n");
   EXPECT_EQ(Do({"mv", "--prefix", "none/", "z/"}).ended.exit_status, 1);
@@ -193,6 +205,10 @@ TEST_F(Admin, MovesNamesAndPrefixes) {
 TEST_F(Admin, RemovesKeysAndTellsOfThoseItCouldNot) {
   Put("a", "");
   Put("b", "");
+  const RunResult look = Do({"rm", "a", "missing", "--dry-run"});
+  EXPECT_EQ(look.ended.exit_status, 1);
+  EXPECT_EQ(look.out, "a  0 B would be removed\n");
+  EXPECT_EQ(DoJson({"rm", "a", "--dry-run"})["objects"][0]["would_be_removed"], true);
   const RunResult rm = Do({"rm", "a", "missing", "b"});
   EXPECT_EQ(rm.ended.exit_status, 1);
   EXPECT_EQ(Do({"ls"}).out, "");

@@ -182,12 +182,12 @@ TEST_F(QuotaCluster, TheAdminToolChangesWhatCounts) {
   EXPECT_EQ(client->Put("k", AsBytes(value)).code(), ErrorCode::kTenantQuotaExceeded);
   EXPECT_EQ(cluster_.Admin({"quota", "set", "t", "2M"}).ended.exit_status, 0);
   EXPECT_TRUE(client->Put("k", AsBytes(value)).ok());
-  const RunResult refused = cluster_.Admin({"quota", "delete", "t"});
+  const RunResult refused = cluster_.Admin({"quota", "delete", "t", "--yes"});
   EXPECT_EQ(refused.ended.exit_status, 1);
   EXPECT_NE(refused.err.find("remove them first"), std::string::npos) << refused.err;
   EXPECT_EQ(cluster_.Admin({"--tenant=t", "rm", "k", "--force"}).ended.exit_status, 0);
   EXPECT_TRUE(Eventually([&] { return Quota("t").charged == 0; }));
-  EXPECT_EQ(cluster_.Admin({"quota", "delete", "t"}).ended.exit_status, 0);
+  EXPECT_EQ(cluster_.Admin({"quota", "delete", "t", "--yes"}).ended.exit_status, 0);
   EXPECT_NE(cluster_.Admin({"quota", "get", "t"}).ended.exit_status, 0);
 }
 

@@ -82,7 +82,6 @@ TEST_F(Line, MistakesAreUsageErrors) {
                                                           {"put", "k", "f", "--replicas=0"},
                                                           {"put", "k", "f", "--replicas=17"},
                                                           {"ls", "--limit=0"},
-                                                          {"rm", "k", "--dry-run"},
                                                           {"rm", "--regex", "", "--yes"},
                                                           {"rm", "--regex", "x"},
                                                           {"get", ""},

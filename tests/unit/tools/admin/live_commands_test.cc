@@ -119,6 +119,10 @@ TEST_F(LiveCommands, PinNamesTheKeysThatItCouldNotPin) {
   EXPECT_EQ(Run({"pin"}), ExitStatus::kUsage);
   EXPECT_EQ(Run({"pin", "a", "--ttl=soon"}), ExitStatus::kUsage);
   EXPECT_EQ(Run({"pin", "a", "--ttl=0"}), ExitStatus::kUsage);
+  EXPECT_EQ(Run({"pin", "--ttl=", "a"}), ExitStatus::kUsage);
+  EXPECT_NE(err_.str().find("must not be empty"), std::string::npos) << err_.str();
+  EXPECT_EQ(Run({"rm", "--segment", "", "a"}), ExitStatus::kUsage) << "it would be all of it";
+  EXPECT_EQ(Run({"rm", "--tenant", "", "a"}), ExitStatus::kUsage);
   EXPECT_EQ(Run({"pin", "a", "--ttl=1h", "--hard"}), ExitStatus::kUsage);
 }
 

@@ -1,5 +1,6 @@
 // quota list, get, set, delete, on a master that answers what the test wants.
 #include <sstream>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -15,6 +16,7 @@ struct Books {
   std::vector<TenantQuota> quotas;
   Status refusal;
   size_t page = kMaxListLimit;
+  int changes = 0;
 };
 
 class Bookkeeper final : public testing::NullMaster {
@@ -29,10 +31,12 @@ class Bookkeeper final : public testing::NullMaster {
   }
   Result<TenantQuota> SetQuota(const std::string& tenant, uint64_t bytes, TimePoint) override {
     if (!books_.refusal.ok()) return books_.refusal;
+    ++books_.changes;
     books_.quotas.push_back({.tenant = tenant, .requested = bytes, .effective = bytes});
     return books_.quotas.back();
   }
   Result<TenantQuota> DeleteQuota(const std::string& tenant, TimePoint deadline) override {
+    ++books_.changes;
     return GetQuota(tenant, deadline);
   }
   Result<QuotaList> ListQuotas(const std::string& after, uint32_t, TimePoint) override {
@@ -64,19 +68,24 @@ class QuotaCommands : public ::testing::Test {
   ExitStatus Run(const std::vector<std::string>& arguments) {
     out_.str("");
     err_.str("");
-    std::istringstream in;
+    std::istringstream in(answer_);
     const Connector connector{.client = {}, .master = [&](const HostPort&) {
                                 return std::make_unique<Bookkeeper>(books_);
                               }};
-    return RunLine(
-        arguments, {},
-        {.out = out_, .err = err_, .in = in, .can_ask = false, .progress = false, .width = 100},
-        connector, clock_);
+    return RunLine(arguments, {},
+                   {.out = out_,
+                    .err = err_,
+                    .in = in,
+                    .can_ask = !answer_.empty(),
+                    .progress = false,
+                    .width = 100},
+                   connector, clock_);
   }
   bool Says(const std::string& text) const { return out_.str().find(text) != std::string::npos; }
 
   ManualClock clock_;
   Books books_;
+  std::string answer_;  // to questions; empty: nobody is there to ask
   std::ostringstream out_;
   std::ostringstream err_;
 };
@@ -124,8 +133,38 @@ TEST_F(QuotaCommands, RefusalsAreToldWithTheirCause) {
 }
 
 TEST_F(QuotaCommands, DeleteTellsWhatThereWas) {
-  EXPECT_EQ(Run({"quota", "delete", "alpha"}), ExitStatus::kOk);
+  EXPECT_EQ(Run({"quota", "delete", "alpha", "--yes"}), ExitStatus::kOk);
   EXPECT_TRUE(Says("1 GiB")) << out_.str();
+}
+
+TEST_F(QuotaCommands, WhatStopsWritesOrEvictsIsAskedFor) {
+  for (const std::vector<std::string>& act :
+       {std::vector<std::string>{"quota", "delete", "alpha"}, {"quota", "set", "alpha", "1M"}}) {
+    EXPECT_EQ(Run(act), ExitStatus::kUsage) << "nobody is there to ask";
+    EXPECT_NE(err_.str().find("--yes"), std::string::npos) << err_.str();
+    for (const std::string no : {"n\n", "\n", "what?\n"}) {
+      answer_ = no;
+      EXPECT_EQ(Run(act), ExitStatus::kFailed);
+      EXPECT_NE(err_.str().find("512 MiB"), std::string::npos) << err_.str();
+    }
+    auto look = act;
+    look.push_back("--dry-run");
+    EXPECT_EQ(Run(look), ExitStatus::kOk);
+    EXPECT_TRUE(Says("512 MiB") && Says("nothing was changed")) << out_.str();
+    EXPECT_EQ(books_.changes, 0);
+    answer_ = "y\n";
+    EXPECT_EQ(Run(act), ExitStatus::kOk);
+    EXPECT_EQ(std::exchange(books_.changes, 0), 1);
+    answer_.clear();
+  }
+}
+
+TEST_F(QuotaCommands, WhatGivesMoreIsNotAskedFor) {
+  EXPECT_EQ(Run({"quota", "set", "alpha", "2G", "--dry-run", "--json"}), ExitStatus::kOk);
+  EXPECT_EQ(Json::parse(out_.str())["dry_run"], true);
+  EXPECT_EQ(books_.changes, 0);
+  EXPECT_EQ(Run({"quota", "set", "alpha", "2G"}), ExitStatus::kOk);
+  EXPECT_EQ(books_.changes, 1);
 }
 
 }  // namespace
